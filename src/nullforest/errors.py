@@ -1,0 +1,18 @@
+"""What went wrong, in one sentence that names the remedy."""
+
+
+class InputError(ValueError):
+    """The input cannot be used as it is; the message says why and what to do.
+
+    The command line prints the message alone and exits with status 2.
+    """
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is needed for this; the message says how to install it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}; install it with "
+            f"pip install 'nullforest[{extra}]'."
+        )

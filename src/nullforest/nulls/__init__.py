@@ -1,0 +1,1 @@
+"""How does a feature behave that means nothing? One module per answer."""
