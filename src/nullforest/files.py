@@ -30,7 +30,9 @@ def writing(path: Any, *, binary: bool = False) -> Iterator[IO[Any]]:
         umask = os.umask(0)
         os.umask(umask)
         os.fchmod(handle, 0o666 & ~umask)
-        with open(handle, "wb") if binary else open(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(
+            handle, "wb" if binary else "w", encoding=None if binary else "utf-8"
+        ) as file:
             yield file
         Path(partial).replace(path)
     except BaseException:
