@@ -1,1 +1,44 @@
 """How does a feature behave that means nothing? One module per answer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from nullforest.errors import InputError
+from nullforest.nulls import paper
+from nullforest.nulls.base import Null
+from nullforest.tallies import Tally
+
+Kind = Literal["auto", "probes", "bagged", "paper"]
+KINDS: tuple[Kind, ...] = ("auto", "probes", "bagged", "paper")
+
+__all__ = ["KINDS", "Kind", "Null", "null"]
+
+
+def null(tally: Tally, kind: Kind = "auto") -> Null:
+    """Model how often a feature is selected that is not related to the label.
+
+    Parameters
+    ----------
+    tally : Tally
+        What the forest chose.
+    kind : {"auto", "probes", "bagged", "paper"}
+        Which model. "auto" takes the best one that the tally allows.
+
+    Returns
+    -------
+    Null
+        Its `sf(k)` is P(n > k); `threshold(alpha)` is the count that a null feature exceeds
+        with probability at most alpha.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> t = nf.Tally.from_counts([9, 0, 1, 2], nodes_per_tree=[4] * 3, n_samples=20)
+    >>> null = nf.null(t, kind="paper")
+    >>> null.mean, null.threshold(0.05)
+    (3.0, 6)
+    """
+    if kind not in KINDS:
+        raise InputError(f"There is no null {kind!r}; choose one of {', '.join(KINDS)}.")
+    return paper.from_tally(tally)

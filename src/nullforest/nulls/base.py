@@ -93,6 +93,18 @@ class Null(ABC):
         p = np.where(values <= self.largest, np.maximum(p, np.finfo(float).tiny), p)
         return np.asarray(p[place].reshape(counts.shape))
 
+    def expected_counts(self) -> Floats:
+        """Expected count of each feature, were it null."""
+        return np.full(self.n_features, self.mean)
+
+    def notes_at(self, alpha: float) -> tuple[str, ...]:
+        """Sentences that a reader of p-values near `alpha` should see."""
+        return self.notes
+
+    def scaled(self, factor: float) -> Null | None:
+        """The null of `factor` times as many trees like these; None where it is not known."""
+        return None
+
     def describe(self) -> dict[str, Any]:
         """Numbers that tell how the null was set up, for tables and JSON."""
         return {"null": self.kind, "expected_count": self.mean}

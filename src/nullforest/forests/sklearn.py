@@ -1,0 +1,185 @@
+r"""What did a scikit-learn forest choose? Read from the fitted trees alone.
+
+The coupling of a node to the whole sample is
+
+    r = (Σ w (y−ȳ_node)²)² / (Σ w² (y−ȳ_node)² · Σ_all (y−ȳ)²),
+
+and a fitted tree holds the node's weight Σ w and impurity, so Σ w (y−ȳ_node)² is known exactly.
+The multiplicities w of a bootstrap are not kept per node; Σ w² = Σ w · (1 + (n−1)/S) is their
+expectation when n samples are drawn from S with replacement, the same in every node.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreesEmbedding,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree, ExtraTreeClassifier, ExtraTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from nullforest.errors import InputError
+from nullforest.tallies import COUPLING_EDGES, N_COUPLING_BINS, Tally
+
+_FORESTS = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+)
+_BAGGINGS = (BaggingClassifier, BaggingRegressor)
+#: Criteria whose impurity is the variance of y.
+_VARIANCES = ("squared_error", "friedman_mse")
+
+
+def read(forest: Any, n_samples: int | None) -> Tally:
+    """Take the tally of a fitted scikit-learn forest."""
+    forest, names = _unwrapped(forest)
+    _refuse(forest)
+    try:
+        check_is_fitted(forest)
+    except NotFittedError:
+        raise InputError(
+            f"This {type(forest).__name__} is not fitted yet; call fit(X, y) first."
+        ) from None
+    trees: list[BaseDecisionTree] = list(forest.estimators_)
+    F = int(forest.n_features_in_)
+    columns = [np.arange(F)] * len(trees)
+    if isinstance(forest, _BAGGINGS):
+        columns = [np.asarray(subset) for subset in forest.estimators_features_]
+        _check_bagging(forest, trees, columns)
+    if n_samples is None:
+        n_samples = _n_samples(forest, trees)
+    random = isinstance(trees[0], ExtraTreeClassifier | ExtraTreeRegressor)
+    chosen, coupling, nodes = _nodes(forest, trees, columns, n_samples)
+    bins = np.searchsorted(COUPLING_EDGES, np.minimum(coupling, 1.0), side="right") - 1
+    histogram = np.bincount(chosen * N_COUPLING_BINS + bins, minlength=F * N_COUPLING_BINS)
+    couplings = histogram.reshape(F, N_COUPLING_BINS).astype(np.int32)
+    splitter: Literal["best", "random"] = "random" if random else "best"
+    return Tally(
+        counts=np.bincount(chosen, minlength=F),
+        nodes_per_tree=nodes,
+        pool_per_tree=np.array([len(subset) for subset in columns]),
+        candidates=int(trees[0].max_features_),
+        n_samples=n_samples,
+        # A random threshold couples a node less than the best one, by an unknown amount.
+        couplings=None if random else couplings,
+        feature_names=_names(forest, names),
+        splitter=splitter,
+        source=f"scikit-learn {type(forest).__name__}",
+    )
+
+
+def _unwrapped(forest: Any) -> tuple[Any, Any]:
+    """The forest inside a pipeline or a finished search, and the names that reach it."""
+    names = None
+    while True:
+        if hasattr(forest, "best_estimator_"):
+            forest = forest.best_estimator_
+        elif isinstance(forest, Pipeline):
+            steps, forest = forest[:-1], forest[-1]
+            if len(steps):
+                try:
+                    names = steps.get_feature_names_out()
+                except (AttributeError, NotFittedError, ValueError):
+                    names = None  # a step that does not know its names: number the features
+        else:
+            return forest, names
+
+
+def _names(forest: Any, names: Any) -> NDArray[np.str_] | None:
+    known = getattr(forest, "feature_names_in_", names)
+    return None if known is None else np.asarray(known).astype(str)
+
+
+def _refuse(forest: Any) -> None:
+    """Say why a model that holds trees is still no forest whose choices can be judged."""
+    name = type(forest).__name__
+    if isinstance(forest, IsolationForest | RandomTreesEmbedding):
+        raise InputError(
+            f"A {name} splits at random without looking at a label, so its selection frequencies "
+            "say nothing about relevance; fit a RandomForest or use nf.grow(X, y)."
+        )
+    if isinstance(forest, BaseDecisionTree):
+        raise InputError(
+            f"A {name} is a single tree, and the null speaks of many trees drawn at random; fit "
+            "a RandomForest or use nf.grow(X, y)."
+        )
+    if not isinstance(forest, (*_FORESTS, *_BAGGINGS)):
+        raise InputError(
+            f"nullforest cannot take the tally of a {name}: only trees grown independently of "
+            "each other have a known null. Use RandomForest, ExtraTrees, a Bagging of decision "
+            "trees, or nf.grow(X, y)."
+        )
+
+
+def _check_bagging(forest: Any, trees: list[Any], columns: list[NDArray[np.int64]]) -> None:
+    for tree in trees:
+        if not isinstance(tree, BaseDecisionTree):
+            raise InputError(
+                f"This {type(forest).__name__} bags {type(tree).__name__} models; only a bagging "
+                "of decision trees has selection frequencies."
+            )
+    if any(len(np.unique(subset)) < len(subset) for subset in columns):
+        raise InputError(
+            f"This {type(forest).__name__} drew columns with replacement (bootstrap_features), so "
+            "some features entered a tree twice and had double chances; use "
+            "bootstrap_features=False."
+        )
+
+
+def _n_samples(forest: Any, trees: list[Any]) -> int:
+    if not isinstance(forest, _BAGGINGS) and not forest.bootstrap:
+        return int(trees[0].tree_.n_node_samples[0])
+    known = getattr(forest, "_n_samples", None)
+    if known is None:
+        raise InputError(
+            "This forest does not remember its number of training samples; give n_samples=... "
+        )
+    return int(known)
+
+
+def _nodes(
+    forest: Any, trees: list[Any], columns: list[NDArray[np.int64]], n_samples: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Feature and coupling of every internal node, and the number of nodes of each tree."""
+    chosen, spread, nodes, whole = [], [], [], []
+    for tree, subset in zip(trees, columns, strict=True):
+        grown = tree.tree_
+        split = grown.feature >= 0
+        chosen.append(subset[grown.feature[split]])
+        impurity = _variance(tree)
+        spread.append((grown.weighted_n_node_samples * impurity)[split])
+        nodes.append(int(split.sum()))
+        whole.append(impurity[0])
+    # A bag of n samples is less varied than all of them by (n−1)/n on average.
+    bag = int(trees[0].tree_.weighted_n_node_samples[0])
+    total = n_samples * float(np.mean(whole)) * bag / max(bag - 1, 1)
+    with_replacement = bool(getattr(forest, "bootstrap", False))
+    repeat = 1.0 + (bag - 1) / n_samples if with_replacement else 1.0
+    coupling = np.concatenate(spread) / (repeat * max(total, np.finfo(float).tiny))
+    return np.concatenate(chosen), coupling, np.array(nodes)
+
+
+def _variance(tree: Any) -> NDArray[np.float64]:
+    """Variance of y in each node, one-hot for classes, the mean over outputs."""
+    grown = tree.tree_
+    if hasattr(tree, "classes_"):
+        share = grown.value / grown.value.sum(axis=2, keepdims=True)
+        return np.asarray(1.0 - (share**2).sum(axis=2).mean(axis=1))
+    if tree.criterion in _VARIANCES:
+        return np.asarray(grown.impurity)
+    # Other regression criteria keep no variance; the node's share of the samples remains.
+    return np.ones(grown.node_count)

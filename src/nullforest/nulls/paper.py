@@ -1,0 +1,178 @@
+r"""How often is a null feature selected, if every node chooses at random? The paper's model.
+
+Tree t draws a pool of F_t of the F features and has K_t internal nodes. A null feature in the
+pool wins each node with probability 1/F_t (Konukoglu & Ganz, Proposition 1), so
+
+    n_f = Σ_t B_t · Bin(K_t, 1/F_t),   B_t ~ Bernoulli(F_t / F).
+
+F_t = F is their Strategy I, where n_f ~ Bin(Σ K_t, 1/F) exactly; F_t < F is Strategy II, whose
+sum over integer partitions is replaced by its generating function. A group of g features has
+h ~ Hypergeometric(F, g, F_t) of its members in the pool and wins a node with probability h/F_t.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+from nullforest.errors import InputError
+from nullforest.nulls.base import Floats, Null, check_alpha
+from nullforest.nulls.lattice import LatticeTable, TreeSum
+from nullforest.tallies import Tally
+
+#: A tail is summed until what is left is below e^-24 = 4e-11 of it.
+_TAIL_SHARE = 24.0
+
+
+class PaperNull(Null):
+    """The paper's null for a forest of given trees, pools and features.
+
+    Parameters
+    ----------
+    nodes_per_tree, pool_per_tree : array-like of int, (T,)
+        Internal nodes of each tree, and how many features it could use.
+    n_features : int
+        Number of features F.
+    group_size : int
+        Number of features that are counted together; 1 for single features.
+
+    Examples
+    --------
+    >>> from nullforest.nulls.paper import PaperNull
+    >>> null = PaperNull([50] * 100, [1000] * 100, n_features=1000)  # Strategy I
+    >>> null.threshold(0.05), round(float(null.sf(9)), 4)
+    (9, 0.0318)
+    >>> pools = PaperNull([50] * 100, [100] * 100, n_features=1000)  # Strategy II
+    >>> pools.threshold(0.05), round(float(pools.sf(9)), 4)
+    (10, 0.0607)
+    """
+
+    kind = "paper"
+
+    def __init__(
+        self,
+        nodes_per_tree: ArrayLike,
+        pool_per_tree: ArrayLike,
+        n_features: int,
+        group_size: int = 1,
+    ) -> None:
+        if not 1 <= group_size <= n_features:
+            raise InputError(
+                f"A group of {group_size} among {n_features} features is not possible; "
+                "group sizes lie between 1 and the number of features."
+            )
+        nodes = np.asarray(nodes_per_tree, np.int64)
+        pools = np.broadcast_to(np.asarray(pool_per_tree, np.int64), nodes.shape)
+        self.n_features = n_features
+        self.group_size = group_size
+        self._nodes, self._pools = nodes, pools
+        self._n_nodes = int(nodes.sum())
+        self._known: LatticeTable | None = None
+
+    def group(self, size: int) -> PaperNull:
+        """The null of the summed count of `size` features.
+
+        Examples
+        --------
+        >>> from nullforest.nulls.paper import PaperNull
+        >>> null = PaperNull([50] * 100, [1000] * 100, n_features=1000)
+        >>> null.mean, null.group(20).mean
+        (5.0, 100.0)
+        """
+        return PaperNull(self._nodes, self._pools, self.n_features, size)
+
+    def scaled(self, factor: float) -> PaperNull:
+        """The null of a forest of `factor` times as many trees like these."""
+        trees = np.arange(round(factor * len(self._nodes))) % len(self._nodes)
+        return PaperNull(self._nodes[trees], self._pools[trees], self.n_features, self.group_size)
+
+    @property
+    def mean(self) -> float:
+        """Expected count: every node is won by some feature, each equally likely."""
+        return self._n_nodes * self.group_size / self.n_features
+
+    @property
+    def variance(self) -> float:
+        """Variance of the count."""
+        weights, wins, _ = self._table().total.tilted(0.0)
+        return self._table().total.mean_and_variance(weights, wins)[1]
+
+    @property
+    def largest(self) -> int:
+        """All nodes of all trees."""
+        return self._n_nodes
+
+    def _table(self, deviations: float = 0.0) -> LatticeTable:
+        if self._known is None:
+            total = _tree_sum(self._nodes, self._pools, self.n_features, self.group_size)
+            self._known = LatticeTable(total, deviations)
+        return self._known
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """P(n = k)."""
+        k = np.asarray(k, float)
+        table = self._table()
+        if k.size:
+            table.extend(int(k.min()), int(min(k.max(), self.largest)), 0.0)
+        return table.pmf(k)
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """P(n > k)."""
+        k = np.asarray(k, float)
+        table = self._table()
+        if k.size:
+            low, high = int(k.min()), int(min(k.max(), self.largest))
+            table.extend(low, high, 0.0)
+            # Beyond the last value asked for the tail must still be summed to e^-24 of itself.
+            table.extend(low, high, table.log_tail(high) - _TAIL_SHARE)
+        return table.sf(k)
+
+    def threshold(self, alpha: float) -> int:
+        """Smallest κ with P(n > κ) ≤ alpha."""
+        check_alpha(alpha)
+        if self.largest == 0:
+            return 0
+        # One window a little above the normal guess usually holds the threshold and all of the
+        # tail beyond it that matters.
+        table = self._table(float(special.ndtri(1 - alpha)) + 1.5)
+        table.extend(table.first, 0, np.log(alpha) - _TAIL_SHARE)
+        while table.first > 0 and float(table.sf(np.array(table.first))) <= alpha:
+            table.extend(table.first - 1, 0, np.log(alpha) - _TAIL_SHARE)
+        k = np.arange(table.first, table.last + 1)
+        return int(k[np.argmax(table.sf(k) <= alpha)])
+
+
+def _tree_sum(nodes: NDArray[np.int64], pools: NDArray[np.int64], F: int, size: int) -> TreeSum:
+    """Merge equal trees and list, for each kind, how many group members its pool may hold."""
+    # Trees that may use every feature are binomials of one probability: they are one long tree.
+    whole = pools == F
+    nodes, pools = (
+        np.append(nodes[~whole], nodes[whole].sum()),
+        np.append(pools[~whole], F),
+    )
+    kinds, trees = np.unique(nodes * (F + 1) + pools, return_counts=True)
+    order = np.argsort(trees, kind="stable")
+    nodes, pools = np.divmod(kinds[order], F + 1)
+    sizes, place = np.unique(pools, return_inverse=True)
+    low = np.maximum(1, size - (F - sizes))
+    members = low[:, None] + np.arange(int((np.minimum(size, sizes) - low).max()) + 1)
+    log_weights = np.asarray(stats.hypergeom.logpmf(members, F, size, sizes[:, None]))
+    log_rest = np.asarray(stats.hypergeom.logpmf(0, F, size, sizes))
+    # Numbers of members this unlikely cannot change a tail of 1e-200 by one part in 1e-9.
+    likely = np.any(log_weights > -750, axis=0)
+    log_weights, members = log_weights[:, likely], members[:, likely]
+    wins = np.minimum(members / sizes[:, None], 1.0)
+    return TreeSum(
+        trees=trees[order].astype(float),
+        nodes=nodes.astype(float),
+        pool=place,
+        log_weights=log_weights,
+        wins=wins,
+        log_rest=log_rest,
+    )
+
+
+def from_tally(tally: Tally) -> PaperNull:
+    """The paper's null of a tally."""
+    return PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
