@@ -14,7 +14,7 @@ import numpy as np
 from nullforest.nulls.paper import PaperNull
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from naive import paper_strategy_two_pmf
+from naive.null_counts import paper_strategy_two_pmf
 
 
 def best_of(function, repeats: int = 7) -> float:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-import naive
+from naive import null_counts as naive
 from nullforest import InputError
 from nullforest.decisions import ERROR_RATES, decide
 

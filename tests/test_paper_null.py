@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import naive
+from naive import null_counts as naive
 from nullforest import InputError
 from nullforest.nulls.paper import PaperNull
 

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import naive
 import nullforest as nf
+from naive import null_counts as naive
 from nullforest.tallies import COUPLING_EDGES
 
 X, y = make_classification(120, 12, n_informative=4, random_state=0)
