@@ -93,6 +93,11 @@ class Null(ABC):
         p = np.where(values <= self.largest, np.maximum(p, np.finfo(float).tiny), p)
         return np.asarray(p[place].reshape(counts.shape))
 
+    def tail_note(self, alpha: float) -> str | None:
+        """A plain sentence where the tail at `alpha` rests on extrapolation, else None."""
+        check_alpha(alpha)
+        return None
+
     def describe(self) -> dict[str, Any]:
         """Numbers that tell how the null was set up, for tables and JSON."""
         return {"null": self.kind, "expected_count": self.mean}
