@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ Array = NDArray[Any]
 
 
 def normal_features(rng: Rng, S: int, F: int) -> Array:
+    """Independent standard normal columns."""
     return rng.standard_normal((S, F), dtype=np.float32)
 
 
@@ -140,7 +142,7 @@ def run_piece(name: str, seed: int) -> list[dict[str, Any]]:
     if cell.X is snps:
         frequency = X.mean(axis=0) / 2
         frequency = np.minimum(frequency, 1 - frequency)
-        for low, high in zip(ALLELES[:-1], ALLELES[1:], strict=True):
+        for low, high in pairwise(ALLELES):
             parts[f"allele frequency {low}-{high}"] = (frequency >= low) & (frequency < high)
     return rows_of(forest.tally, {"cell": name, "seed": seed}, rng, parts)
 
