@@ -10,21 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nullforest import datasets
+    from nullforest.engine import Forest, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
     from nullforest.tallies import Tally
 
-__all__ = ["InputError", "Selection", "Tally", "datasets", "null", "select", "tally"]
+__all__ = [
+    "Forest",
+    "InputError",
+    "Selection",
+    "Tally",
+    "datasets",
+    "grow",
+    "grow_many",
+    "null",
+    "select",
+    "tally",
+]
 __version__ = "0.1.0"
 
 #: Public name → the module it lives in, imported when first asked for: the command line shows its
 #: help without waiting for scipy and pandas.
 _HOMES = {
+    "Forest": "nullforest.engine",
     "InputError": "nullforest.errors",
     "Selection": "nullforest.selection",
     "Tally": "nullforest.tallies",
+    "grow": "nullforest.engine",
+    "grow_many": "nullforest.engine",
     "null": "nullforest.nulls",
     "select": "nullforest.selection",
     "tally": "nullforest.forests",

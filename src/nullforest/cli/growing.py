@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from nullforest.engine import grow
 from nullforest.errors import InputError
 from nullforest.tallies import Tally
 
@@ -42,10 +43,10 @@ class ForestSettings:
 
 
 def grow_tally(
-    table: Table, settings: ForestSettings, progress: Callable[[int, int], None]
+    table: Table, settings: ForestSettings, progress: Callable[[int, int], object]
 ) -> Tally:
     """Grow a forest on a table and take its tally."""
-    S, F = table.X.shape
+    F = table.X.shape[1]
     if settings.candidates is not None and settings.candidates > F:
         raise InputError(
             f"--candidates {settings.candidates} is more than the {F} features of the table; "
@@ -56,32 +57,22 @@ def grow_tally(
             f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
             "and up to 1."
         )
-    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    import nullforest as nf
-
-    classes = table.task == "classification"
-    trees = settings.trees or max(100, F // 10)
-    candidates = settings.candidates or max(1, F // 20)
-    tree = (DecisionTreeClassifier if classes else DecisionTreeRegressor)(
-        max_features=candidates if settings.draw == "node" else None,
-        min_samples_leaf=settings.min_leaf,
+    forest = grow(
+        table.X,
+        table.y,
+        criterion="gini" if table.task == "classification" else "variance",
+        trees=settings.trees,
+        candidates=settings.candidates,
+        draw=settings.draw,
+        samples=settings.samples,
+        replace=settings.replace,
+        min_leaf=settings.min_leaf,
         max_depth=settings.max_depth,
+        seed=settings.seed,
+        n_jobs=settings.jobs,
+        keep_trees=False,
+        oob=False,
+        progress=progress,
+        feature_names=table.feature_names,
     )
-    total = None
-    for first in range(0, trees, 50):
-        bag = (BaggingClassifier if classes else BaggingRegressor)(
-            tree,
-            n_estimators=min(50, trees - first),
-            max_samples=settings.samples,
-            bootstrap=settings.replace,
-            max_features=1.0 if settings.draw == "node" else candidates,
-            random_state=settings.seed * 1_000_003 + first,
-            n_jobs=settings.jobs,
-        ).fit(table.X, table.y)
-        part = nf.tally(bag, n_samples=S, feature_names=table.feature_names)
-        total = part if total is None else total + part
-        progress(min(first + 50, trees), trees)
-    assert total is not None
-    return total
+    return forest.tally
