@@ -3,8 +3,6 @@
 The path of the data: forest → Tally → Null → Decision → Selection.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +13,12 @@ if TYPE_CHECKING:
     from nullforest.forests import tally
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
+    from nullforest.selector import ForestSelector
     from nullforest.tallies import Tally
 
 __all__ = [
     "Forest",
+    "ForestSelector",
     "InputError",
     "Selection",
     "Tally",
@@ -31,30 +31,33 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-#: Public name → the module it lives in, imported when first asked for: the command line shows its
-#: help without waiting for scipy and pandas.
+#: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
+#: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
-    "Forest": "nullforest.engine",
-    "InputError": "nullforest.errors",
-    "Selection": "nullforest.selection",
-    "Tally": "nullforest.tallies",
-    "grow": "nullforest.engine",
-    "grow_many": "nullforest.engine",
-    "null": "nullforest.nulls",
-    "select": "nullforest.selection",
-    "tally": "nullforest.forests",
+    "Forest": "engine",
+    "ForestSelector": "selector",
+    "InputError": "errors",
+    "Selection": "selection",
+    "Tally": "tallies",
+    "grow": "engine",
+    "grow_many": "engine",
+    "null": "nulls",
+    "select": "selection",
+    "tally": "forests",
 }
-_MODULES = ("datasets",)
+_FOLDERS = ("datasets",)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"nullforest.{name}")
     if name in _HOMES:
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
-    raise AttributeError(f"module 'nullforest' has no attribute {name!r}")
+        value = getattr(import_module(f"nullforest.{_HOMES[name]}"), name)
+    elif name in _FOLDERS:
+        value = import_module(f"nullforest.{name}")
+    else:
+        raise AttributeError(f"module 'nullforest' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*globals(), *_HOMES, *_FOLDERS})

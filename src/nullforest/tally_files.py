@@ -48,7 +48,7 @@ def read(path: Any) -> Tally:
     """Read a tally; say in a sentence what is wrong with a file that is none."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive:
                 raise InputError(f"{path} is not a tally; make one with Tally.save().")
             header = json.loads(archive["header"].tobytes())

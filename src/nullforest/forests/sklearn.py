@@ -164,11 +164,15 @@ def _nodes(
         spread.append((grown.weighted_n_node_samples * impurity)[split])
         nodes.append(int(split.sum()))
         whole.append(impurity[0])
-    # A bag of n samples is less varied than all of them by (n−1)/n on average.
-    bag = int(trees[0].tree_.weighted_n_node_samples[0])
+    # Bags of n of the S samples are less varied than all samples, on average by (n−1)/n with
+    # replacement and by S(n−1)/(n(S−1)) without; only the bags' variance is known.
+    bag = round(float(trees[0].tree_.weighted_n_node_samples[0]))
     total = n_samples * float(np.mean(whole)) * bag / max(bag - 1, 1)
-    with_replacement = bool(getattr(forest, "bootstrap", False))
-    repeat = 1.0 + (bag - 1) / n_samples if with_replacement else 1.0
+    if forest.bootstrap:
+        repeat = 1.0 + (bag - 1) / n_samples
+    else:
+        repeat = 1.0
+        total *= (n_samples - 1) / n_samples
     coupling = np.concatenate(spread) / (repeat * max(total, np.finfo(float).tiny))
     return np.concatenate(chosen), coupling, np.array(nodes)
 

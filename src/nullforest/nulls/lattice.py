@@ -21,10 +21,14 @@ Floats = NDArray[np.float64]
 #: A window reaches this many standard deviations from its centre. There the tilted probability
 #: is still about e^-8 of its peak, so that a rounding error of 1e-13 stays below 1e-9 of it.
 _REACH = 4.0
+#: Share of the peak below which values are left to the next window.
+_KEPT = 5e-5
 #: Characteristic function values below e^-36 = 2e-16 are lost in rounding.
 _NEGLIGIBLE = -36.0
-#: Values evaluated at once, so that temporary arrays stay in the cache (8 bytes each).
-_CHUNK = 1 << 17
+#: Complex values held at once, so that they stay in the cache.
+_CHUNK = 1 << 15
+#: Powers up to this are taken of the base itself.
+_SMALL_POWER = 64
 #: e^-740 is close to the smallest positive double.
 _UNDERFLOW = -740.0
 
@@ -35,8 +39,8 @@ class TreeSum:
 
     Attributes
     ----------
-    trees : (n,) how many trees are of each kind, in ascending order
-    nodes : (n,) internal nodes K of each kind
+    trees : (n,) how many trees are of each kind
+    nodes : (n,) internal nodes K of each kind, ascending; `trees` ascends where they are equal
     pool : (n,) which of the m pools each kind has
     log_weights : (m, H) log w_h of each pool's components with p_h > 0
     wins : (m, H) their p_h, the probability to win one node
@@ -53,7 +57,7 @@ class TreeSum:
     @property
     def largest(self) -> int:
         """Largest value that the sum can take."""
-        return round(float(self.trees @ self.nodes))
+        return round(float(np.sum(self.trees * self.nodes)))
 
     def tilted(self, s: float) -> tuple[Floats, Floats, float]:
         """Weights (n, H) and win probabilities (m, H) under the tilt e^{sn}, and log M(s)."""
@@ -61,56 +65,68 @@ class TreeSum:
         log_parts = self.log_weights[self.pool] + self.nodes[:, None] * base[self.pool]
         log_mgf = np.logaddexp(np.logaddexp.reduce(log_parts, axis=1), self.log_rest[self.pool])
         weights = np.exp(log_parts - log_mgf[:, None])
-        return weights, self.wins * np.exp(s - base), float(self.trees @ log_mgf)
+        return weights, self.wins * np.exp(s - base), float(np.sum(self.trees * log_mgf))
 
     def mean_and_variance(self, weights: Floats, wins: Floats) -> tuple[float, float]:
         """Mean and variance of the sum, given the trees' weights and win probabilities."""
         given = self.nodes[:, None] * wins[self.pool]
         mean = (weights * given).sum(axis=1)
         second = (weights * given * (1 - wins[self.pool] + given)).sum(axis=1)
-        return float(self.trees @ mean), float(self.trees @ (second - mean**2))
+        return float(np.sum(self.trees * mean)), float(np.sum(self.trees * (second - mean**2)))
 
     def characteristic(
         self, weights: Floats, wins: Floats, angles: Floats
     ) -> NDArray[np.complex128]:
-        """E[e^{i angle n}], a product over all trees, in real arithmetic until the product."""
+        """E[e^{i angle n}], a product over all trees."""
         out = np.empty(len(angles), complex)
-        powers = self.nodes[:, None]
-        rest = 1 - weights.sum(axis=1)
-        repeats, starts = np.unique(self.trees, return_index=True)
-        step = max(1, _CHUNK // weights.size)
+        step = max(1, _CHUNK // wins.size)
         for start in range(0, len(angles), step):
-            angle = angles[start : start + step, None, None]
-            real, imaginary = 1 - wins * (1 - np.cos(angle)), wins * np.sin(angle)
-            # log |1 − p + p z|, in a form that keeps its digits when p is small and K large.
-            shrink = -2.0 * wins * (1 - wins) * (1 - np.cos(angle))
-            log_size = 0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16))
-            size = weights * np.exp(powers * log_size.take(self.pool, axis=1))
-            turn = powers * np.arctan2(imaginary, real).take(self.pool, axis=1)
-            value = np.empty((len(angle), len(rest)), complex)
-            value.real = (size * np.cos(turn)).sum(axis=2) + rest
-            value.imag = (size * np.sin(turn)).sum(axis=2)
-            same = np.multiply.reduceat(value, starts, axis=1)
-            out[start : start + step] = np.prod(same**repeats, axis=1)
+            out[start : start + step] = self._product(weights, wins, angles[start : start + step])
         return out
+
+    def _product(self, weights: Floats, wins: Floats, angles: Floats) -> NDArray[np.complex128]:
+        angle = angles[:, None, None]
+        one = (1 - wins * (1 - np.cos(angle))) + 1j * (wins * np.sin(angle))
+        # A large power multiplies the rounding error of its base; its logarithm keeps its digits.
+        shrink = -2.0 * wins * (1 - wins) * (1 - np.cos(angle))
+        log_one = 0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16)) + 1j * np.arctan2(
+            one.imag, one.real
+        )
+        rest = 1 - weights.sum(axis=1)
+        product = np.ones(len(angles), complex)
+        power, reached = np.ones_like(one), 0.0
+        # The kinds are sorted by K: the K-th powers of all pools follow from the last ones.
+        values, starts = np.unique(self.nodes, return_index=True)
+        for K, kinds in zip(values, np.split(np.arange(len(self.nodes)), starts[1:]), strict=True):
+            gap, reached = K - reached, K
+            power *= one**gap if gap <= _SMALL_POWER else np.exp(gap * log_one)
+            value = power.take(self.pool[kinds], axis=1)
+            value *= weights[kinds]
+            # Summing over an axis of length one costs more than all the rest.
+            value = value.sum(axis=2) if value.shape[2] > 1 else value[:, :, 0]
+            value += rest[kinds]
+            repeats, first = np.unique(self.trees[kinds], return_index=True)
+            same = np.multiply.reduceat(value, first, axis=1)
+            product *= np.prod(same**repeats, axis=1)
+        return product
 
     def last_angle(self, weights: Floats, wins: Floats) -> float:
         """Angle beyond which |characteristic| is negligible; π where it never is.
 
-        Each tree's |1 − A + A w| is at most 1 − A + A |w|, and |w| falls from 0 to π.
+        Each tree's |1 − A + A w| is at most exp(−A (1 − |w|)), where |w| = e^−x falls from
+        angle 0 to π and 1 − e^−x is at least x / (1 + x).
         """
 
         def log_bound(angle: float) -> float:
             shrink = -2.0 * wins * (1 - wins) * (1 - np.cos(angle))
-            half = 0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16))
-            size = np.exp(self.nodes[:, None] * half[self.pool])
-            lost = (weights * (1 - size)).sum(axis=1)
-            return float(self.trees @ np.log1p(-np.minimum(lost, 1 - 1e-16)))
+            x = -0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16))
+            x = self.nodes[:, None] * x[self.pool]
+            return -float(np.sum(self.trees * (weights * x / (1 + x)).sum(axis=1)))
 
         if log_bound(np.pi) > _NEGLIGIBLE:
             return float(np.pi)
         low, high = 0.0, np.pi
-        for _ in range(12):
+        for _ in range(7):  # to 2.5 % of the circle
             middle = (low + high) / 2
             low, high = (middle, high) if log_bound(middle) > _NEGLIGIBLE else (low, middle)
         return high
@@ -129,7 +145,7 @@ class TreeSum:
         return s
 
 
-def window_at(total: TreeSum, s: float) -> tuple[int, Floats]:
+def window_at(total: TreeSum, s: float, *, trim: bool = True) -> tuple[int, Floats]:
     """Log probabilities near the mean of the sum tilted by s: the first value, and all of them."""
     weights, wins, log_mgf = total.tilted(s)
     mean, variance = total.mean_and_variance(weights, wins)
@@ -152,7 +168,12 @@ def window_at(total: TreeSum, s: float) -> tuple[int, Floats]:
     pmf = (np.cos(angle) * value.real + np.sin(angle) * value.imag) @ share / period
     # Rounding leaves ±1e-17 where a value is impossible (pools of a single feature, say).
     log_pmf = np.log(np.where(pmf > 1e-15, pmf, 1.0))
-    return first, np.where(pmf > 1e-15, log_pmf + log_mgf - s * k, -np.inf)
+    log_pmf = np.where(pmf > 1e-15, log_pmf + log_mgf - s * k, -np.inf)
+    if not trim:
+        return first, log_pmf
+    # Near the ends of the support the tilted probabilities fall faster than normal ones.
+    kept = np.flatnonzero(pmf > _KEPT * pmf.max())
+    return first + int(kept[0]), log_pmf[kept[0] : kept[-1] + 1]
 
 
 class LatticeTable:
@@ -204,7 +225,8 @@ class LatticeTable:
             # The ends of the support would need an infinite tilt.
             goal = min(max(edge + reach, 0.5), self.total.largest - 0.5)
             tilt = self.total.tilt_to(goal, s)
-            first, log_pmf = window_at(self.total, tilt)
+            # Where a value is impossible, no trimmed window holds it: take an untrimmed one.
+            first, log_pmf = window_at(self.total, tilt, trim=abs(reach) > 0.25)
             if first <= edge < first + len(log_pmf):
                 self._upper, self._lower = (tilt, self._lower) if up else (self._upper, tilt)
                 return first, log_pmf
