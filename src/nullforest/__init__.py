@@ -43,7 +43,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS: tuple[str, ...] = ()
+_FOLDERS: tuple[str, ...] = ("simulate",)
 
 
 def __getattr__(name: str) -> Any:
