@@ -1,0 +1,207 @@
+"""What does a grown forest know? Its tally, its trees, and what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest.engine import _native
+from nullforest.engine.ranking import RankTable, as_matrix, n_threads
+from nullforest.engine.targets import Target
+from nullforest.errors import InputError
+from nullforest.tallies import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree: arrays over its nodes, in preorder; node 0 is the root.
+
+    Attributes
+    ----------
+    feature : int32
+        Feature that splits the node; -1 in a leaf.
+    threshold : float64
+        A sample goes left when its value is at most this.
+    left, right : int32
+        Children; -1 in a leaf.
+    missing_left : uint8
+        Whether a missing value goes left.
+    value : (nodes, classes or outputs) float64
+        Class shares or means of the training samples.
+    n_samples : uint32
+        Training samples in the node.
+    impurity : float64
+        How mixed they are.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    n_samples: NDArray[np.uint32]
+    impurity: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+
+_ARRAYS = tuple(Tree.__dataclass_fields__)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """All trees, one after the other in flat arrays; `trees[t]` is a view of one."""
+
+    arrays: dict[str, NDArray[Any]]
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each tree begins in the flat arrays, and where the last one ends."""
+        return self.arrays["offsets"]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, t: int) -> Tree:
+        if not -len(self) <= t < len(self):
+            raise IndexError(f"tree {t} of {len(self)}")
+        span = slice(*self.offsets[t % len(self) :][:2])
+        return Tree(**{name: self.arrays[name][span] for name in _ARRAYS})
+
+    def __iter__(self) -> Iterator[Tree]:
+        return (self[t] for t in range(len(self)))
+
+    def __add__(self, other: Trees) -> Trees:
+        joined = {n: np.concatenate([self.arrays[n], other.arrays[n]]) for n in _ARRAYS}
+        joined["offsets"] = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
+        return Trees(joined)
+
+
+@dataclass(eq=False, repr=False)
+class Forest:
+    """A forest grown by :func:`nullforest.grow`.
+
+    Attributes
+    ----------
+    tally : Tally
+        What the forest chose.
+    trees : Trees or None
+        The trees themselves, where kept.
+    classes : array or None
+        Class labels in the order of the columns of :meth:`predict_proba`.
+    settings : dict
+        The settings it was grown with.
+    seconds : float
+        Time it took to grow (ranking included where `grow` ranked X).
+    stopped_early : bool
+        Whether `max_seconds` ended the growth; the trees that are there are the first ones of the
+        forest asked for, so they equal a run with that many trees.
+    note : str
+        What the reader should know of the growth, if anything.
+    """
+
+    tally: Tally
+    trees: Trees | None
+    classes: NDArray[Any] | None
+    settings: dict[str, Any]
+    seconds: float
+    stopped_early: bool
+    note: str
+    target: Target
+    sums: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.tally.n_trees
+
+    @property
+    def gini_importance(self) -> NDArray[np.float64]:
+        """Decrease of impurity that each feature brought, as a share of its trees' (sum 1)."""
+        sums: NDArray[np.float64] = self.sums["importance"]
+        total = sums.sum()
+        return sums / total if total > 0 else sums.copy()
+
+    @property
+    def oob_prediction(self) -> NDArray[np.float64]:
+        """What the trees that did not see a sample say of it: class shares, or means.
+
+        NaN for a sample that every tree saw.
+        """
+        if "oob_sum" not in self.sums:
+            raise InputError("No out-of-bag predictions: grow with oob=True and samples below 1.")
+        trees = self.sums["oob_trees"].astype(np.float64)
+        trees[trees == 0] = np.nan
+        mean: NDArray[np.float64] = self.sums["oob_sum"] / trees[:, None]
+        return mean[:, 0] if self.classes is None and self.target.flat else mean
+
+    @property
+    def oob_score(self) -> float:
+        """Accuracy (classes) or R² (numbers, mean over outputs) of the out-of-bag predictions."""
+        prediction = self.oob_prediction
+        if self.target.criterion == "neighbourhood":
+            raise InputError("A forest on distances predicts no value; use apply(X).")
+        seen = ~np.isnan(prediction.reshape(len(prediction), -1)[:, 0])
+        if not seen.any():
+            raise InputError("Every tree saw every sample; grow more trees, or samples below 1.")
+        truth = self.target.values[seen]
+        if self.classes is not None:
+            return float(np.mean(prediction[seen].argmax(axis=1) == truth))
+        error = ((truth - prediction[seen].reshape(truth.shape)) ** 2).sum(axis=0)
+        spread = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
+        return float(np.mean(1.0 - error / np.where(spread > 0, spread, 1.0)))
+
+    def predict_proba(self, X: Any, *, n_jobs: int = -1) -> NDArray[np.float64]:
+        """Mean over the trees of the class shares in each sample's leaf."""
+        if self.classes is None:
+            raise InputError("This forest predicts numbers, not classes; use predict(X).")
+        return self._mean_values(X, n_jobs)
+
+    def predict(self, X: Any, *, n_jobs: int = -1) -> NDArray[Any]:
+        """The class with the largest mean share, or the mean number.
+
+        Examples
+        --------
+        >>> import numpy as np, nullforest as nf
+        >>> X = np.random.default_rng(0).normal(size=(60, 20))
+        >>> forest = nf.grow(X, X[:, 0] > 0, trees=50, candidates=10)
+        >>> bool(np.mean(forest.predict(X) == (X[:, 0] > 0)) > 0.9)
+        True
+        """
+        if self.target.criterion == "neighbourhood":
+            raise InputError("A forest on distances predicts no value; use apply(X).")
+        mean = self._mean_values(X, n_jobs)
+        if self.classes is not None:
+            labels: NDArray[Any] = self.classes[mean.argmax(axis=1)]
+            return labels
+        return mean[:, 0] if self.target.flat else mean
+
+    def apply(self, X: Any, *, n_jobs: int = -1) -> NDArray[np.int32]:
+        """Number of the leaf that each sample ends in, per tree: (S, T)."""
+        trees, matrix = self._ready(X)
+        return _native.apply(trees.arrays, matrix, n_threads(n_jobs))
+
+    def _mean_values(self, X: Any, n_jobs: int) -> NDArray[np.float64]:
+        trees, matrix = self._ready(X)
+        return _native.predict(trees.arrays, matrix, n_threads(n_jobs))
+
+    def _ready(self, X: Any) -> tuple[Trees, NDArray[Any]]:
+        if self.trees is None:
+            raise InputError("The trees were not kept; grow with keep_trees=True to predict.")
+        matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
+        if matrix.shape[1] != self.tally.n_features:
+            raise InputError(
+                f"X has {matrix.shape[1]} features; the forest was grown on "
+                f"{self.tally.n_features}."
+            )
+        return self.trees, matrix
+
+    def __repr__(self) -> str:
+        ending = f"; {self.note}" if self.note else ""
+        return f"<Forest: {self.tally!r}, {self.seconds:.3g} s{ending}>"

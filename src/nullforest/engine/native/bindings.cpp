@@ -1,0 +1,246 @@
+// How does Python reach the engine? Arrays in, arrays out; the lock is released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "dispatch.hpp"
+#include "forest.hpp"
+#include "keyed_random.hpp"
+#include "predict.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace nullforest;
+
+namespace {
+
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using Input = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+
+Matrix view(const AnyMatrix& x) {
+    const bool is_double = x.dtype() == nb::dtype<double>();
+    if (!is_double && x.dtype() != nb::dtype<float>())
+        throw std::invalid_argument("X must hold float32 or float64");
+    const std::ptrdiff_t size = is_double ? 8 : 4;
+    return {static_cast<const char*>(x.data()), x.stride(0) * size, x.stride(1) * size, is_double,
+            x.shape(0), x.shape(1)};
+}
+
+// A vector given to numpy without a copy.
+template <class T>
+nb::object to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape) {
+    auto* owner = new std::vector<T>(std::move(values));
+    nb::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape.size(), shape.data(), free));
+}
+template <class T>
+nb::object to_numpy(std::vector<T>&& values) {
+    const std::size_t n = values.size();
+    return to_numpy(std::move(values), {n});
+}
+
+// A rank table and the array it reads thresholds from.
+struct PyRankTable {
+    AnyMatrix x;
+    std::unique_ptr<RankTable> table;
+
+    PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
+        const Matrix matrix = view(x);
+        nb::gil_scoped_release release;
+        table = std::make_unique<RankTable>(matrix, n_threads);
+    }
+};
+
+const double* optional(const nb::object& weight, Input<double>& keep) {
+    if (weight.is_none()) return nullptr;
+    keep = nb::cast<Input<double>>(weight);
+    return keep.data();
+}
+
+Criterion criterion_of(const std::string& name) {
+    if (name == "gini") return Criterion::gini;
+    if (name == "entropy") return Criterion::entropy;
+    if (name == "variance") return Criterion::variance;
+    return Criterion::neighbourhood;
+}
+
+Outcome make_outcome(const std::string& criterion, const nb::object& y, std::uint32_t n_classes,
+                     const nb::object& weight, std::uint32_t n_drawn) {
+    Input<double> keep;
+    const double* w = optional(weight, keep);
+    const Criterion kind = criterion_of(criterion);
+    if (kind == Criterion::gini || kind == Criterion::entropy) {
+        auto labels = nb::cast<Input<std::int64_t>>(y);
+        return Outcome::of_classes(kind, labels.data(), labels.shape(0), n_classes, w, n_drawn);
+    }
+    auto numbers = nb::cast<Input<double>>(y);
+    if (kind == Criterion::variance)
+        return Outcome::of_numbers(numbers.data(), numbers.shape(0),
+                                   static_cast<std::uint32_t>(numbers.shape(1)), w);
+    return Outcome::of_distances(numbers.data(), numbers.shape(0), w, n_drawn);
+}
+
+Settings make_settings(const nb::dict& d) {
+    const auto whole = [&](const char* key) { return nb::cast<std::uint64_t>(d[key]); };
+    Settings s;
+    s.candidates = static_cast<std::uint32_t>(whole("candidates"));
+    s.pool = static_cast<std::uint32_t>(whole("pool"));
+    s.n_drawn = static_cast<std::uint32_t>(whole("n_drawn"));
+    s.replace = nb::cast<bool>(d["replace"]);
+    s.min_leaf = static_cast<std::uint32_t>(whole("min_leaf"));
+    s.min_split = static_cast<std::uint32_t>(whole("min_split"));
+    s.max_depth = static_cast<std::uint32_t>(whole("max_depth"));
+    s.min_gain = nb::cast<double>(d["min_gain"]);
+    s.seed = whole("seed");
+    s.first_tree = static_cast<std::uint32_t>(whole("first_tree"));
+    s.n_trees = static_cast<std::uint32_t>(whole("n_trees"));
+    s.keep_trees = nb::cast<bool>(d["keep_trees"]);
+    s.oob = nb::cast<bool>(d["oob"]);
+    return s;
+}
+
+template <class T>
+void bring(const nb::dict& earlier, const char* key, std::vector<T>& into) {
+    if (!earlier.contains(key)) return;
+    auto array = nb::cast<Input<T>>(earlier[key]);
+    into.assign(array.data(), array.data() + array.size());
+}
+
+nb::dict trees_dict(FlatTree&& trees, std::vector<std::int64_t>&& offsets, std::size_t n_values) {
+    nb::dict out;
+    const std::size_t n = trees.feature.size();
+    out["feature"] = to_numpy(std::move(trees.feature));
+    out["threshold"] = to_numpy(std::move(trees.threshold));
+    out["left"] = to_numpy(std::move(trees.left));
+    out["right"] = to_numpy(std::move(trees.right));
+    out["missing_left"] = to_numpy(std::move(trees.missing_left));
+    out["value"] = to_numpy(std::move(trees.value), {n, n_values});
+    out["n_samples"] = to_numpy(std::move(trees.n_samples));
+    out["impurity"] = to_numpy(std::move(trees.impurity));
+    out["offsets"] = to_numpy(std::move(offsets));
+    return out;
+}
+
+// `earlier`: sums of the trees before `first_tree` (importance, oob_sum, oob_trees), if any.
+nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb::object& y,
+              std::uint32_t n_classes, const nb::object& weight, const nb::dict& settings_dict,
+              const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+              const nb::dict& earlier, const nb::object& progress) {
+    const Settings settings = make_settings(settings_dict);
+    const Outcome outcome = make_outcome(criterion, y, n_classes, weight, settings.n_drawn);
+    ForestResult forest;
+    bring(earlier, "importance", forest.importance);
+    bring(earlier, "oob_sum", forest.oob_sum);
+    bring(earlier, "oob_trees", forest.oob_trees);
+    const std::uint32_t n_trees = settings.n_trees;
+    const auto poll = [&](std::uint32_t done) {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none()) progress(done, n_trees);
+    };
+    {
+        nb::gil_scoped_release release;
+        grow_forest(*ranked.table, outcome, settings, coupling_edges, n_threads, max_seconds, poll,
+                    forest);
+    }
+    const std::size_t F = ranked.table->n_features(), S = ranked.table->n_samples();
+    nb::dict out;
+    out["n_trees"] = forest.n_trees;
+    out["stopped_early"] = forest.stopped_early;
+    out["counts"] = to_numpy(std::move(forest.counts));
+    out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
+    out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
+    out["importance"] = to_numpy(std::move(forest.importance));
+    out["outcome_fingerprint"] = outcome.fingerprint;
+    if (settings.oob) {
+        out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
+        out["oob_trees"] = to_numpy(std::move(forest.oob_trees));
+    }
+    if (settings.keep_trees)
+        out["trees"] =
+            trees_dict(std::move(forest.trees), std::move(forest.offsets), outcome.n_values());
+    return out;
+}
+
+// The flat arrays of a forest, held while they are read.
+struct HeldTrees {
+    Input<std::int32_t> feature, left, right;
+    Input<double> threshold, value;
+    Input<std::uint8_t> missing_left;
+    Input<std::int64_t> offsets;
+
+    explicit HeldTrees(const nb::dict& d)
+        : feature(nb::cast<Input<std::int32_t>>(d["feature"])),
+          left(nb::cast<Input<std::int32_t>>(d["left"])),
+          right(nb::cast<Input<std::int32_t>>(d["right"])),
+          threshold(nb::cast<Input<double>>(d["threshold"])),
+          value(nb::cast<Input<double>>(d["value"])),
+          missing_left(nb::cast<Input<std::uint8_t>>(d["missing_left"])),
+          offsets(nb::cast<Input<std::int64_t>>(d["offsets"])) {}
+
+    TreesView view() const {
+        return {feature.data(), left.data(), right.data(), threshold.data(), value.data(),
+                missing_left.data(), offsets.data(), offsets.shape(0) - 1, value.shape(1)};
+    }
+};
+
+nb::object predict(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
+    const HeldTrees held(trees);
+    const TreesView flat = held.view();
+    const Matrix matrix = view(x);
+    std::vector<double> out(matrix.n_samples * flat.n_values);
+    {
+        nb::gil_scoped_release release;
+        mean_values(flat, matrix, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {matrix.n_samples, flat.n_values});
+}
+
+nb::object apply(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
+    const HeldTrees held(trees);
+    const TreesView flat = held.view();
+    const Matrix matrix = view(x);
+    std::vector<std::int32_t> out(matrix.n_samples * flat.n_trees);
+    {
+        nb::gil_scoped_release release;
+        find_leaves(flat, matrix, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {matrix.n_samples, flat.n_trees});
+}
+
+std::vector<std::uint32_t> shuffle(std::uint32_t n, std::uint64_t key, std::uint32_t count) {
+    const ShuffleShape shape(n);
+    std::vector<std::uint32_t> out(count);
+    Shuffle(shape, key).next(count, out.data());
+    return out;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    nb::set_leak_warnings(false);  // static type objects outlive the interpreter in subinterpreters
+    nb::class_<PyRankTable>(m, "RankTable")
+        .def(nb::init<AnyMatrix, int>(), "x"_a, "n_threads"_a)
+        .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })
+        .def_prop_ro("n_features", [](const PyRankTable& t) { return t.table->n_features(); })
+        .def_prop_ro("bytes", [](const PyRankTable& t) { return t.table->bytes(); })
+        .def_prop_ro("has_missing", [](const PyRankTable& t) { return t.table->has_missing(); })
+        .def_prop_ro("fingerprint", [](const PyRankTable& t) { return t.table->fingerprint(); })
+        .def_prop_ro("infinite_feature",
+                     [](const PyRankTable& t) { return t.table->infinite_feature(); });
+    m.def("grow", &grow, "table"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(),
+          "settings"_a, "coupling_edges"_a, "n_threads"_a, "max_seconds"_a, "earlier"_a,
+          "progress"_a.none());
+    m.def("predict", &predict, "trees"_a, "x"_a, "n_threads"_a);
+    m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
+    m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
+          "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
+    m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");
+    m.def("tree_key", &tree_key, "seed"_a, "tree"_a);
+}

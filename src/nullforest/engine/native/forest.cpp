@@ -1,0 +1,146 @@
+#include "forest.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace nullforest {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settings,
+              ForestResult& forest) {
+    double total = 0.0;
+    for (double d : tree.decrease) total += d;
+    for (std::size_t i = 0; i < tree.winner.size(); ++i) {
+        const std::size_t f = tree.winner[i];
+        ++forest.counts[f];
+        ++forest.couplings[f * n_bins + tree.coupling_bin[i]];
+        if (total > 0.0) forest.importance[f] += tree.decrease[i] / total;
+    }
+    forest.nodes_per_tree.push_back(static_cast<std::int64_t>(tree.winner.size()));
+    const std::size_t V = tree.oob_sample.empty() ? 0
+                                                  : tree.oob_value.size() / tree.oob_sample.size();
+    for (std::size_t i = 0; i < tree.oob_sample.size(); ++i) {
+        const std::size_t s = tree.oob_sample[i];
+        ++forest.oob_trees[s];
+        for (std::size_t v = 0; v < V; ++v)
+            forest.oob_sum[s * V + v] += tree.oob_value[i * V + v];
+    }
+    if (settings.keep_trees) {
+        append(forest.trees.feature, tree.tree.feature);
+        append(forest.trees.left, tree.tree.left);
+        append(forest.trees.right, tree.tree.right);
+        append(forest.trees.threshold, tree.tree.threshold);
+        append(forest.trees.missing_left, tree.tree.missing_left);
+        append(forest.trees.impurity, tree.tree.impurity);
+        append(forest.trees.n_samples, tree.tree.n_samples);
+        append(forest.trees.value, tree.tree.value);
+        forest.offsets.push_back(static_cast<std::int64_t>(forest.trees.feature.size()));
+    }
+    ++forest.n_trees;
+}
+
+}  // namespace
+
+void grow_forest(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                 const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+                 const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
+    const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
+    forest.counts.assign(F, 0);
+    forest.couplings.assign(F * n_bins, 0);
+    // Sums of doubles depend on their order, so trees are added in theirs, to the sums of earlier
+    // trees where the caller brings some.
+    forest.importance.resize(F);
+    forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
+    forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
+    forest.offsets.assign(1, 0);
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::unique_ptr<TreeResult>> waiting(settings.n_trees);  // finished, not yet added
+    std::vector<std::unique_ptr<TreeResult>> spare;
+    std::atomic<std::uint32_t> next{0};
+    std::atomic<bool> cancel{false}, late{false};
+    std::exception_ptr failure;
+    int running = 0;
+
+    const auto work = [&] {
+        try {
+            TreeGrower grower(table, outcome, settings, coupling_edges);
+            std::unique_ptr<TreeResult> result(new TreeResult);
+            for (;;) {
+                if (cancel || late) break;
+                const std::uint32_t t = next.fetch_add(1);
+                if (t >= settings.n_trees) break;
+                // Whatever the clock says the first tree is finished: no forest is empty.
+                if (!grower.grow(settings.first_tree + std::uint64_t{t}, t == 0 ? cancel : late,
+                                 *result))
+                    break;
+                std::lock_guard<std::mutex> lock(mutex);
+                waiting[t] = std::move(result);
+                while (forest.n_trees < settings.n_trees && waiting[forest.n_trees]) {
+                    std::unique_ptr<TreeResult>& ready = waiting[forest.n_trees];
+                    add_tree(*ready, n_bins, settings, forest);
+                    spare.push_back(std::move(ready));
+                }
+                if (spare.empty())
+                    result.reset(new TreeResult);
+                else {
+                    result = std::move(spare.back());
+                    spare.pop_back();
+                }
+            }
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(mutex);
+            failure = std::current_exception();
+            cancel = late = true;
+        }
+        std::lock_guard<std::mutex> lock(mutex);
+        --running;
+        changed.notify_all();
+    };
+
+    const auto deadline = Clock::now() + std::chrono::duration<double>(std::max(0.0, max_seconds));
+    running = static_cast<int>(
+        std::min<std::uint64_t>(std::max(1, n_threads), settings.n_trees));
+    std::vector<std::thread> threads;
+    for (int i = 0, count = running; i < count; ++i) threads.emplace_back(work);
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        while (running > 0) {
+            auto wake = Clock::now() + std::chrono::milliseconds(100);
+            if (max_seconds > 0.0 && !late)
+                wake = std::min(wake, std::chrono::time_point_cast<Clock::duration>(deadline));
+            changed.wait_until(lock, wake);
+            if (max_seconds > 0.0 && Clock::now() >= deadline) late = true;
+            if (failure) continue;
+            const std::uint32_t done = forest.n_trees;
+            lock.unlock();
+            try {
+                poll(done);
+            } catch (...) {
+                cancel = late = true;
+                lock.lock();
+                if (!failure) failure = std::current_exception();
+                continue;
+            }
+            lock.lock();
+        }
+    }
+    for (auto& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+    forest.stopped_early = forest.n_trees < settings.n_trees;
+}
+
+}  // namespace nullforest

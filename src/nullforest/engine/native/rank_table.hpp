@@ -1,0 +1,95 @@
+// In what order does each feature put the samples? Sorted once, asked ever after.
+//
+// Up to kWalkSamples samples a feature is stored as its *order* (sample at each position: the low
+// byte, and above 256 samples a plane of ninth bits); a node walks the order and picks its members
+// out. Beyond that it is stored as the *rank* of each sample (two or four bytes); a node collects
+// the ranks of its members. Either way one bit per position says whether the value there differs
+// from the next one. Missing values (NaN) come last and are equal to each other; equal values keep
+// the order of the samples.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace nullforest {
+
+// The data as the caller holds them: any strides, never copied whole.
+struct Matrix {
+    const char* data;
+    std::ptrdiff_t row_stride, column_stride;  // in bytes
+    bool is_double;
+    std::size_t n_samples, n_features;
+
+    double at(std::size_t sample, std::size_t feature) const {
+        const char* p = data + static_cast<std::ptrdiff_t>(sample) * row_stride +
+                        static_cast<std::ptrdiff_t>(feature) * column_stride;
+        return is_double ? *reinterpret_cast<const double*>(p)
+                         : static_cast<double>(*reinterpret_cast<const float*>(p));
+    }
+};
+
+class RankTable {
+public:
+    static constexpr std::size_t kWalkSamples = 512;
+
+    RankTable(const Matrix& matrix, int n_threads);
+    RankTable(const RankTable&) = delete;
+    RankTable& operator=(const RankTable&) = delete;
+    ~RankTable();
+
+    std::size_t n_samples() const { return matrix_.n_samples; }
+    std::size_t n_features() const { return matrix_.n_features; }
+    const Matrix& matrix() const { return matrix_; }
+    bool by_order() const { return n_samples() <= kWalkSamples; }
+
+    // Words of 64 positions per feature.
+    std::size_t n_words() const { return n_words_; }
+    const std::uint64_t* differs(std::size_t feature) const {
+        return differs_.get() + feature * n_words_;
+    }
+    // Positions that hold a value; missing ones follow.
+    std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
+    bool has_missing() const { return has_missing_; }
+    // Per feature: does it have equal values, missing values?
+    static constexpr std::uint8_t kTied = 1, kMissing = 2;
+    const std::uint8_t* flags() const { return flags_.data(); }
+
+    // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
+    const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride_; }
+    const std::uint64_t* ninth_bits(std::size_t feature) const {
+        return reinterpret_cast<const std::uint64_t*>(order(feature) + 64 * n_words_);
+    }
+    std::size_t stride() const { return stride_; }
+    // !by_order(): the rank of every sample, in `rank_bytes()` bytes each.
+    int rank_bytes() const { return rank_bytes_; }
+    const std::uint16_t* ranks16(std::size_t feature) const {
+        return reinterpret_cast<const std::uint16_t*>(order(feature));
+    }
+    const std::uint32_t* ranks32(std::size_t feature) const {
+        return reinterpret_cast<const std::uint32_t*>(order(feature));
+    }
+
+    std::uint64_t fingerprint() const { return fingerprint_; }
+    std::size_t bytes() const;
+    // The first feature that holds an infinite value, or -1.
+    std::int64_t infinite_feature() const { return infinite_feature_; }
+
+private:
+    struct Worker;
+    void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
+    void store(std::size_t feature, const std::uint32_t* order, Worker& worker);
+
+    Matrix matrix_;
+    std::size_t n_words_ = 0, stride_ = 0, mapped_bytes_ = 0;
+    int rank_bytes_ = 1;
+    std::uint8_t* block_ = nullptr;
+    std::unique_ptr<std::uint64_t[]> differs_;
+    std::vector<std::uint32_t> n_known_;
+    std::vector<std::uint8_t> flags_;
+    bool has_missing_ = false;
+    std::uint64_t fingerprint_ = 0;
+    std::int64_t infinite_feature_ = -1;
+};
+
+}  // namespace nullforest
