@@ -166,9 +166,9 @@ def matched(shape: Shape, counts: NDArray[np.int64], nodes: int, start: float) -
     nodes : int
         Nodes of the forest: no count can be larger.
     start : float
-        A positive guess of the mean, not below a quarter of it.
+        A positive guess of the mean, not below half of it.
     """
-    rates, weights = shape.rates(4 * start)
+    rates, weights = shape.rates(2 * start)
 
     def model(mean: float) -> BinomialMixture:
         return BinomialMixture(np.full(len(rates), nodes), mean * rates / nodes, weights)
