@@ -80,7 +80,10 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     draw_samples(key);
     draw_pool(key);
     evaluator_->begin_tree(bag_, pool_.empty() ? nullptr : pool_.data());
-    if (samples_.empty()) {  // every drawn sample weighs nothing: a lone leaf over all of them
+    // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
+    const bool weightless = samples_.empty();
+    if (weightless) {
+        oob_.clear();
         samples_.resize(table_.n_samples());
         for (std::uint32_t s = 0; s < samples_.size(); ++s) samples_[s] = s;
         std::copy(outcome_.weight.begin(), outcome_.weight.end(), bag_.weight.begin());
@@ -97,7 +100,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         stack_.pop_back();
         const std::int32_t id = settings_.keep_trees ? record_node(node, result.tree) : -1;
         Split split;
-        if (!find_split(node, split)) {
+        if (weightless || !find_split(node, split)) {
             record_leaf(node, result);
             continue;
         }
