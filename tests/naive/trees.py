@@ -10,7 +10,7 @@ import math
 from collections import namedtuple
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 WORD = 2**64
 HALF = 2**32
@@ -102,11 +102,8 @@ def offers(column, members):
     missing = [s for s in members if math.isnan(column[s])]
     order = known + missing
     for k in range(1, len(order)):
-        if k < len(known):
-            differ = column[order[k - 1]] != column[order[k]]
-        else:
-            differ = k == len(known)
-        if differ:
+        known_differ = k < len(known) and column[order[k - 1]] != column[order[k]]
+        if known_differ or k == len(known):
             yield k, False, order[:k], order
     if known and missing:
         for k in range(1, len(known)):
@@ -117,7 +114,7 @@ def offers(column, members):
 # ---- 6. Scores
 
 
-@lru_cache(maxsize=None)
+@cache
 def entropy_term(j):
     if j == 0:
         return 0
@@ -163,6 +160,7 @@ class Outcome:
             self.whole = [whole[s * S : (s + 1) * S] for s in range(S)]
 
     def class_sums(self, samples, w):
+        """Sum of w in each class, added in the order of the samples."""
         sums = [0 * w[0]] * self.n_classes
         for s in samples:
             sums[self.y[s]] += w[s]
