@@ -73,6 +73,8 @@ class _ForestEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
     def _seen(self) -> NDArray[np.bool_]:
         """Samples that some tree did not see; warns where that is not all of them."""
         seen: NDArray[np.bool_] = self.forest_.sums["oob_trees"] > 0
+        if not seen.any():
+            raise InputError("Every tree saw every sample; oob_score needs more trees.")
         if not seen.all():
             warnings.warn(
                 f"{int(np.sum(~seen))} samples were seen by every tree and have no out-of-bag "
