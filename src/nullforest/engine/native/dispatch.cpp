@@ -33,6 +33,15 @@ WalkKernel walk_kernel(Isa isa) {
     return walk_portable;
 }
 
+SweepKernel sweep_kernel(Isa isa) {
+#ifndef NULLFOREST_PORTABLE_ONLY
+    if (isa == Isa::avx512) return sweep_avx512;
+    if (isa == Isa::avx2) return sweep_avx2;
+#endif
+    (void)isa;
+    return sweep_portable;
+}
+
 }  // namespace
 
 std::string isa_name(Isa isa) {
@@ -55,8 +64,11 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
                                           const Settings& settings, Weighting weighting) {
     const Isa isa = chosen_isa();
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
-    if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_evaluator(table, outcome, settings, walk_kernel(isa));
+    if (isa != Isa::generic && binary && weighting == Weighting::ones) {
+        if (table.by_order())
+            return make_walk_evaluator(table, outcome, settings, walk_kernel(isa));
+        return make_sweep_evaluator(table, outcome, settings, sweep_kernel(isa));
+    }
     return make_generic_evaluator(table, outcome, settings, weighting);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "evaluator.hpp"
+#include "sweep_kernel.hpp"
 #include "walk_kernel.hpp"
 
 namespace nullforest {
@@ -17,5 +18,7 @@ std::string isa_name(Isa isa);
 
 std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, WalkKernel kernel);
+std::unique_ptr<Evaluator> make_sweep_evaluator(const RankTable& table, const Outcome& outcome,
+                                                const Settings& settings, SweepKernel kernel);
 
 }  // namespace nullforest
