@@ -4,6 +4,8 @@
 #include <string>
 
 #include "evaluator.hpp"
+#include "scan_kernel.hpp"
+#include "sweep_kernel.hpp"
 #include "walk_kernel.hpp"
 
 namespace nullforest {
@@ -17,5 +19,12 @@ std::string isa_name(Isa isa);
 
 std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, WalkKernel kernel);
+std::unique_ptr<Evaluator> make_sweep_evaluator(const RankTable& table, const Outcome& outcome,
+                                                const Settings& settings, SweepKernel kernel);
+bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
+               Weighting weighting);
+std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
+                                               const Settings& settings, Weighting weighting,
+                                               ScanKernel kernel);
 
 }  // namespace nullforest
