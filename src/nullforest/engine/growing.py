@@ -92,7 +92,7 @@ def grow(
         Makes the matrix of distances from y (from X where y is None).
     probes : int or "auto"
         Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
-        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the work from 16 000
+        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the time from 20 000
         features on; the fewer features, the larger the share (of a smaller forest), see
         :func:`nullforest.engine.probing.default_number`.
     probe_seed : int, optional

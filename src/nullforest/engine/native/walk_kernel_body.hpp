@@ -32,23 +32,15 @@ public:
         }
     }
 
-    // Columns that may beat a best that is known.
+    // Columns held against a best that is known.
     void screen() {
         open_envelope();
         // D is whole: any slack below the distance of R to the next whole number will do.
-        close_envelope(task_.or_equal ? 0x1p-20 : 0.0);
+        if (task_.n_or_equal) close_envelope(0x1p-20);
         for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
+            if (i == task_.n_or_equal) close_envelope();
             if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
-            std::uint64_t bits[kMost / 64 + 2] = {};
-            gather_labels(task_.asked[i], bits);
-            std::uint32_t base = 0;
-            std::uint64_t out = 0;
-            for (std::uint32_t k0 = 0; k0 < task_.n && !out; k0 += 64) {
-                Count running[64];
-                out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
-                base += simd_.count(bits[k0 / 64]);
-            }
-            task_.may_win[i] = out != 0;
+            task_.passes[i] = passes(task_.asked[i], i < task_.n_or_equal);
         }
     }
 
@@ -95,6 +87,22 @@ private:
         return better && improved(place);
     }
 
+    bool passes(std::uint32_t column, bool or_equal) {
+        std::uint64_t bits[kMost / 64 + 2] = {};
+        gather_labels(column, bits);
+        std::uint32_t base = 0;
+        for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
+            Count running[64];
+            std::uint64_t out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
+            for (; out; out &= out - 1) {
+                const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
+                if (task_.beats(k, l) || (or_equal && task_.equals(k, l))) return true;
+            }
+            base += simd_.count(bits[k0 / 64]);
+        }
+        return false;
+    }
+
     // The labels of the members in the order of a column; `bits` come as zeros.
     void gather_labels(std::uint32_t column, std::uint64_t* bits) const {
         const std::uint8_t* order = task_.order + column * task_.stride;
@@ -120,7 +128,8 @@ private:
 
     // Entry i belongs to k = i + 1. Nothing has been found: every allowed position is outside.
     void open_envelope() {
-        for (std::uint32_t i = 0; i < kMost; ++i) {
+        const std::uint32_t used = (task_.n + 63) / 64 * 64;
+        for (std::uint32_t i = 0; i < used; ++i) {
             const std::uint32_t k = i + 1;
             const bool allowed = k >= task_.min_leaf && k + task_.min_leaf <= task_.n;
             lo_[i] = allowed ? static_cast<Count>(~Count{0}) : 0;
