@@ -51,6 +51,7 @@ private:
         }
         const std::uint8_t* order = task_.order + feature * task_.stride;
         const auto* ninth = reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words);
+        if (task_.n <= 64) return search(feature, gather_few(order, ninth));
         std::uint64_t bits[kMost / 64 + 2] = {};
         std::uint32_t fill = 0;
         for (std::uint32_t w = 0; w < task_.n_words; ++w) {
@@ -62,26 +63,64 @@ private:
             bits[fill / 64 + 1] = labels >> 1 >> (63 - fill % 64);
             fill += simd_.count(members);
         }
-        bool better = false, known = false;
-        const std::uint8_t* boundary = nullptr;
+        return search(feature, bits);
+    }
+
+    // The labels of up to 64 members fit one word.
+    std::uint64_t gather_few(const std::uint8_t* order, const std::uint64_t* ninth) const {
+        const std::uint32_t n_words = task_.n_words;
+        std::uint64_t bits = 0, members, ones;
+        std::uint32_t fill = 0;
+        for (std::uint32_t w = 0; w + 1 < n_words; ++w) {
+            simd_.gather(order, ninth, w, members, ones);
+            bits |= simd_.squeeze(ones, members) << fill % 64;  // full: nothing is left to add
+            fill += simd_.count(members);
+        }
+        simd_.gather(order, ninth, n_words - 1, members, ones);
+        return bits | simd_.squeeze(ones, members & last_mask_) << fill % 64;
+    }
+
+    bool search(std::uint32_t feature, std::uint64_t bits) {
+        Count running[64];
+        const std::uint64_t out = simd_.outside(bits, 0, lo_, hi_, running);
+        if (__builtin_expect(out == 0, 1)) return false;
+        Ties ties;
+        return confirm(feature, 0, out, running, ties) && improved();
+    }
+    bool search(std::uint32_t feature, const std::uint64_t* bits) {
+        bool better = false;
+        Ties ties;
         std::uint32_t base = 0;
         for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
             Count running[64];
-            std::uint64_t out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
-            for (; out; out &= out - 1) {
-                const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
-                if (!task_.beats(k, l)) continue;
-                if (task_.flags[feature] & 1) {
-                    if (!known) boundary = task_.boundaries(task_.owner, feature);
-                    known = true;
-                    if (!boundary[k - 1]) continue;
-                }
-                task_.take(feature, k, l);
-                better = true;
-            }
+            const std::uint64_t out =
+                simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
+            if (out) better |= confirm(feature, k0, out, running, ties);
             base += simd_.count(bits[k0 / 64]);
         }
         return better && improved();
+    }
+
+    // Where the values of a feature differ, asked for at most once.
+    struct Ties {
+        const std::uint8_t* boundary = nullptr;
+    };
+
+    // Looks exactly at the positions that left the envelope; true when one beats the best.
+    bool confirm(std::uint32_t feature, std::uint32_t k0, std::uint64_t out, const Count* running,
+                 Ties& ties) {
+        bool better = false;
+        for (; out; out &= out - 1) {
+            const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
+            if (!task_.beats(k, l)) continue;
+            if (task_.flags[feature] & 1) {
+                if (!ties.boundary) ties.boundary = task_.boundaries(task_.owner, feature);
+                if (!ties.boundary[k - 1]) continue;
+            }
+            task_.take(feature, k, l);
+            better = true;
+        }
+        return better;
     }
 
     bool improved() {
