@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets
-    from nullforest.engine import Forest, grow, grow_many
+    from nullforest import datasets, simulate
+    from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
@@ -23,6 +23,7 @@ __all__ = [
     "ForestRegressor",
     "ForestSelector",
     "InputError",
+    "RankTable",
     "Selection",
     "Tally",
     "datasets",
@@ -30,6 +31,7 @@ __all__ = [
     "grow_many",
     "null",
     "select",
+    "simulate",
     "tally",
 ]
 __version__ = "0.1.0"
@@ -42,6 +44,7 @@ _HOMES = {
     "ForestRegressor": "estimators",
     "ForestSelector": "selector",
     "InputError": "errors",
+    "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
     "grow": "engine",
@@ -50,7 +53,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS = ("datasets",)
+_FOLDERS = ("datasets", "simulate")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,16 @@
 """How does a null feature behave in this very forest? It was asked to judge virtual probes.
 
-A probe is a random ranking of the samples. It was asked at the nodes of some trees whether it
-would have won, had it been among the candidates; W_p is how often it would. A real null feature
-is among the candidates of a node with probability C/F only, and over all T trees, so its count is
-a thinned W_p:
+A probe is a random ranking of the samples. It was asked at some of the nodes whether it would
+have won, had it been among the candidates; W_p is how often it would. A real null feature is
+among the candidates of a node with probability C/F only, and over all T trees, so its count is a
+thinned W_p:
 
-    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p.
+    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p,
+
+trees_p being the trees' worth of nodes at which p was asked. This is exact where probes are asked
+the way features are drawn: at nodes chosen one by one where candidates are drawn per node, in
+whole trees where they are drawn per tree. Asked at all nodes of a few trees instead, wins come in
+clusters that thinning does not undo, and the null is somewhat too wide.
 
 Real features are correlated with each other and so win less than independent probes do; q_p is
 therefore scaled to the counts (`matching`), and how much it had to be scaled tells how correlated
@@ -26,11 +31,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest.errors import InputError
+from nullforest.nulls.bagged import matched
 from nullforest.nulls.base import Floats, Null, check_alpha
+from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
-from nullforest.nulls.shapes import Trees, relative_rates, scale_for_variance
+from nullforest.nulls.shapes import Shape, Trees
 from nullforest.nulls.splices import Splice
 from nullforest.tallies import Tally
 
@@ -208,7 +215,7 @@ def from_tally(tally: Tally) -> ProbeNull:
     (True, 200)
     """
     asked = _checked(tally)
-    names, features = np.unique(asked.feature_strata, return_inverse=True)
+    names, features = _numbered(asked.feature_strata)
     strata = [_stratum(tally, int(name)) for name in names]
     counts = [tally.counts[features == number] for number in range(len(names))]
     trees = Trees.of(tally)
@@ -221,11 +228,17 @@ def from_tally(tally: Tally) -> ProbeNull:
         fitted.append(distribution)
         if note and note not in notes:
             notes.append(note)
-    null = ProbeNull(
-        fitted, features.astype(np.int64), probes=[s.n_probes for s in strata], notes=tuple(notes)
-    )
+    null = ProbeNull(fitted, features, probes=[s.n_probes for s in strata], notes=tuple(notes))
     null.diagnostics = _diagnostics(tally, null, strata, counts)
     return null
+
+
+def _numbered(strata: Ints) -> tuple[Ints, Ints]:
+    """The strata that occur, and for each feature the place of its own among them."""
+    if strata.min() == strata.max():  # nearly always; spares sorting a million features
+        return strata[:1], np.zeros_like(strata)
+    names, places = np.unique(strata, return_inverse=True)
+    return names, places.astype(np.int64)
 
 
 def _checked(tally: Tally) -> Any:
@@ -274,8 +287,8 @@ def _fit(
 ) -> tuple[Splice, str | None]:
     """The distribution of the counts of a stratum's null features, and what to tell of it."""
     if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
-        tail = _tail(tally, trees, stratum, counts, scale_couplings=False)
-        return Splice(tail, tail, -1), (
+        shape = _tail(tally, trees, stratum, fit_spread=False)
+        return _bagged_model(tally, shape, counts), (
             f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
             "their null is the bagged model."
         )
@@ -286,8 +299,8 @@ def _fit(
         scale = _own_scale(stratum, counts, pooled)
         possible = scale * stratum.thinning <= 1
     if not possible.all():
-        tail = _tail(tally, trees, stratum, counts, scale_couplings=True)
-        return Splice(tail, tail, -1), (
+        shape = _tail(tally, trees, stratum, fit_spread=True)
+        return _bagged_model(tally, shape, counts), (
             "The probes were asked in too few trees to stand for all of them (thinning above 1); "
             "the null is the bagged model with its spread fitted to the probes."
         )
@@ -295,7 +308,9 @@ def _fit(
     joint = body.quantile(FEWEST_PROBES / stratum.n_probes)
     if float(body.sf(joint)) < FEWEST_PROBES / stratum.n_probes:
         joint -= 1  # the last count with enough probes beyond it
-    tail = _tail(tally, trees, stratum, None, scale_couplings=True, mean=body.mean)
+    rates, weights = _tail(tally, trees, stratum, fit_spread=True).rates(body.mean)
+    nodes = max(tally.n_nodes, 1)
+    tail = BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
     return Splice(body, tail, joint), None
 
 
@@ -307,48 +322,34 @@ def _own_scale(stratum: Stratum, counts: Ints, pooled: float) -> float:
     return matched_scale(lambda scale: [stratum.thinned(scale)], [counts], pooled)
 
 
-def _tail(
-    tally: Tally,
-    trees: Trees,
-    stratum: Stratum,
-    counts: Ints | None,
-    *,
-    scale_couplings: bool,
-    mean: float | None = None,
-) -> BinomialMixture:
-    """The bagged model of a stratum, of a given mean or matched to its counts."""
+def _tail(tally: Tally, trees: Trees, stratum: Stratum, *, fit_spread: bool) -> Shape:
+    """The shape of the bagged model for a stratum, its spread that of the probes if so wished."""
     couplings = stratum.couplings
     if couplings.sum() == 0 and tally.couplings is not None:
         couplings = tally.couplings.sum(0, dtype=np.int64)
-    nodes = max(tally.n_nodes, 1)
-    won = stratum.mean * tally.n_features / nodes if len(stratum.wins) else 0.0
+    won = stratum.mean * tally.n_features / max(tally.n_nodes, 1) if len(stratum.wins) else 0.0
     share = float(np.clip(won, 0.0, 1.0)) or 1.0
-    factor = 1.0
-    if scale_couplings and couplings.sum() > 0 and trees.candidates > 1:
-        factor = scale_for_variance(stratum.rate_variance, couplings, trees, share)
-    at_most = mean if mean is not None else 4 * max(float(tally.counts.mean()), 1.0)
-    rates, weights = relative_rates(couplings, trees, share, at_most, factor)
+    shape = Shape(couplings, trees, share, CONTRASTS)
+    return shape.with_variance(stratum.rate_variance) if fit_spread else shape
 
-    def model(scale: float) -> BinomialMixture:
-        return BinomialMixture(np.full(len(rates), nodes), scale * rates / nodes, weights)
 
-    if mean is None:
-        assert counts is not None
-        start = max(float(counts.mean()), 0.5 / len(counts))
-        mean = matched_scale(lambda scale: [model(scale)], [counts], start)
-    return model(mean)
+def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:
+    """The bagged model alone, matched to a stratum's counts."""
+    start = max(float(counts.mean()), 0.5 / len(counts))
+    model = matched(shape, counts, max(tally.n_nodes, 1), start)
+    return Splice(model, model, -1)
 
 
 def _diagnostics(
     tally: Tally, null: ProbeNull, strata: list[Stratum], counts: list[Ints]
 ) -> dict[str, Any]:
-    p = null.pvalues(tally.counts)
+    likely = null.thresholds(1 / max(tally.n_features, 2))  # about one null feature exceeds it
     shares = [null_share(d.body, c) for d, c in zip(null.distributions, counts, strict=True)]
     pairs = zip(null.shares, strata, strict=True)
     expected = float(sum(w * s.mean for w, s in pairs if len(s.wins)))
     return {
         "null_share": float(null.shares @ shares),
-        "dispersion": dispersion(tally, tally.counts[p >= 1 / tally.n_features]),
+        "dispersion": dispersion(tally, tally.counts[tally.counts <= likely]),
         "probes": int(sum(s.n_probes for s in strata)),
         "strata": len(strata),
         "probe_excess": expected / null.mean if null.mean > 0 else float("nan"),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "evaluator.hpp"
+#include "judge.hpp"
 #include "scan_kernel.hpp"
 #include "sweep_kernel.hpp"
 #include "walk_kernel.hpp"
@@ -26,5 +27,10 @@ bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& s
 std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, Weighting weighting,
                                                ScanKernel kernel);
+
+// `exact` has the last word on the few probes that pass the kernel.
+std::unique_ptr<Judge> make_walk_judge(const RankTable& table, const RankTable& probes,
+                                       const Outcome& outcome, const Settings& settings,
+                                       WalkKernel kernel, std::unique_ptr<Judge> exact);
 
 }  // namespace nullforest
