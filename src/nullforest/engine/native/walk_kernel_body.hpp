@@ -24,11 +24,8 @@ public:
         open_envelope();
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        while (const std::uint32_t count = candidates.next_batch()) {
-            for (std::uint32_t c = 0; c < count; ++c) prefetch(candidates.feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c)
-                if (try_feature(candidates.feature[c])) return;
-        }
+        candidates.visit([this](std::uint32_t feature) { prefetch(feature); },
+                         [this](std::uint32_t feature) { return try_feature(feature); });
     }
 
 private:
