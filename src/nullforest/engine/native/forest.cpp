@@ -68,11 +68,11 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                  const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
-    forest.counts.assign(F, 0);
-    forest.couplings.assign(F * n_bins, 0);
+    forest.counts = Zeros<std::int64_t>(F);
+    forest.couplings = Zeros<std::int32_t>(F * n_bins);
     // Sums of doubles depend on their order, so trees are added in theirs, to the sums of earlier
     // trees where the caller brings some.
-    forest.importance.resize(F);
+    if (!forest.importance) forest.importance = Zeros<double>(F);
     forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
     forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
     forest.offsets.assign(1, 0);
