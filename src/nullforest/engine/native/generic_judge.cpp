@@ -34,7 +34,7 @@ public:
         Best winning;
         if (winner) winning = best_of(members_, winner->feature);
         for (const Question& question : questions) {
-            const Best best = best_of(probe_members_, question.probe);
+            const Best best = best_of(probe_members_, question.column);
             if (!best.found) continue;
             const bool wins =
                 !winner                             ? true
