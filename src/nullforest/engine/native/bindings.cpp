@@ -75,9 +75,10 @@ struct PyProbes {
 
     PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
              const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
-             std::uint64_t seed, std::uint32_t period) {
+             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node) {
         nb::gil_scoped_release release;
-        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed, period);
+        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed,
+                          {in_tree, at_node});
     }
 };
 
@@ -212,9 +213,8 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     out["outcome_fingerprint"] = outcome.fingerprint;
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
-        out["probe_trees"] = to_numpy(std::move(forest.probe_trees));
         out["probe_couplings"] = to_numpy(std::move(forest.probe_couplings),
-                                          {probes->set.n_strata, coupling_edges.size() - 1});
+                                          {probes->set.n_strata(), coupling_edges.size() - 1});
     }
     if (settings.oob) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
@@ -295,8 +295,9 @@ NB_MODULE(_native, m) {
     nb::class_<PyProbes>(m, "Probes")
         .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
                       const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
-                      std::uint64_t, std::uint32_t>(),
-             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "period"_a)
+                      std::uint64_t, std::uint32_t, std::uint32_t>(),
+             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "in_tree"_a,
+             "at_node"_a)
         .def_prop_ro("ids",
                      [](const PyProbes& p) {
                          return to_numpy(std::vector<std::int64_t>(p.set.id.begin(),

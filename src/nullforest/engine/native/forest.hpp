@@ -39,8 +39,8 @@ struct ForestResult {
     Zeros<double> importance;                // F: sum over trees of the shares of the decrease
     std::vector<double> oob_sum;             // S x n_values
     std::vector<std::int64_t> oob_trees;     // S: trees that did not see the sample
-    std::vector<std::int64_t> probe_wins, probe_trees;  // P
-    std::vector<std::int64_t> probe_couplings;          // strata x bins
+    std::vector<std::int64_t> probe_wins;       // P
+    std::vector<std::int64_t> probe_couplings;  // strata x bins
     FlatTree trees;                          // one after the other; children count from the root
     std::vector<std::int64_t> offsets;       // where each tree begins; n_trees + 1 of them
 };
