@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
+    from nullforest.growth import watch
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
@@ -30,6 +31,7 @@ __all__ = [
     "select",
     "simulate",
     "tally",
+    "watch",
 ]
 __version__ = "0.1.0"
 
@@ -47,6 +49,7 @@ _HOMES = {
     "null": "nulls",
     "select": "selection",
     "tally": "forests",
+    "watch": "growth",
 }
 _FOLDERS = ("datasets", "simulate")
 
