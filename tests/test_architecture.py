@@ -16,7 +16,7 @@ LAYERS = [
     {"nulls"},
     {"decisions"},
     {"selection", "growth"},
-    {"selector", "report", "plots", "importances"},
+    {"selector", "estimators", "report", "plots", "importances"},
     {"baselines", "wrappers"},
     {"paper", "cli", "__main__", "__init__"},
 ]

@@ -10,7 +10,7 @@ MOST_ROWS = 50
 
 
 def render_markdown(summary: Mapping[str, Any]) -> str:
-    """Write what :func:`nullforest.report.summarize` lists as Markdown.
+    r"""Write what :func:`nullforest.report.summarize` lists as Markdown.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     >>> from nullforest.report import summarize
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
     >>> text = render_markdown(summarize(nf.select(t, alpha=0.01, null="paper")))
-    >>> print(text.split("\\n")[6])
+    >>> print(text.split("\n")[6])
     | x0 | 12 | 4 | 0.0001 | 0.00051 |
     """
     rows = summary["rows"][:MOST_ROWS]

@@ -93,12 +93,12 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     return (
         f"A random forest (Breiman, 2001) of {tally.n_trees} trees was grown on "
         f"{tally.n_samples} samples and {tally.n_features} features, with {number}"
-        f"candidate features drawn at random {drawn}.{bagged} The selection frequency of a feature, the "
-        f"number of the forest's {tally.n_nodes} internal nodes that split on it (Konukoglu and "
-        f"Ganz, 2014), was held against {null}. Features were selected at {rate}, which was "
-        f"reached by counts above {selection.threshold} where {selection.null.mean:.3g} are "
-        f"expected of an uninformative feature. {_found(selection)} The analysis was done with "
-        f"nullforest {__version__}."
+        f"candidate features drawn at random {drawn}.{bagged} The selection frequency of a "
+        f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
+        f"(Konukoglu and Ganz, 2014), was held against {null}. Features were selected at {rate}, "
+        f"which was reached by counts above {selection.threshold} where "
+        f"{selection.null.mean:.3g} are expected of an uninformative feature. "
+        f"{_found(selection)} The analysis was done with nullforest {__version__}."
     )
 
 

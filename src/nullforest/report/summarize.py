@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def summarize(
     *,
     command: str | None = None,
     X: Any = None,
-    labels: Sequence[Any] | None = None,
+    labels: Any = None,
 ) -> dict[str, Any]:
     """List what a report shows, as numbers, strings, lists and dicts alone.
 
@@ -45,7 +45,7 @@ def summarize(
         What to type to repeat the run.
     X : (S, F) array, optional
         The data, to warn of duplicated columns.
-    labels : (S,) sequence, optional
+    labels : (S,) array-like, optional
         The classes, to warn of classes out of balance.
 
     Returns

@@ -142,6 +142,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             if (max_seconds > 0.0 && !late)
                 wake = std::min(wake, std::chrono::time_point_cast<Clock::duration>(deadline));
             changed.wait_until(lock, wake);
+            if (running == 0) break;
             if (max_seconds > 0.0 && Clock::now() >= deadline) late = true;
             if (failure) continue;
             const std::uint32_t done = forest.n_trees;
@@ -159,6 +160,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     }
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
+    poll(forest.n_trees);
     forest.stopped_early = forest.n_trees < settings.n_trees;
 }
 
