@@ -79,7 +79,7 @@ std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probe
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
     auto exact = make_generic_judge(table, probes, outcome, settings, weighting);
     if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_judge(table, probes, outcome, settings, walk_kernel(isa),
+        return make_walk_judge(table, probes, outcome, settings, NULLFOREST_VERSION(isa, walk),
                                std::move(exact));
     return exact;
 }

@@ -61,7 +61,7 @@ private:
                    [&](std::uint32_t n_left, bool missing_left) {
                        const auto value = score_->score();
                        if (!best.found || value > best.value)
-                           best = {true, value, {column, n_left, missing_left, 0}};
+                           best = {true, value, {column, n_left, missing_left}};
                        return false;
                    });
         return best;
