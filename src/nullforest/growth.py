@@ -189,7 +189,7 @@ def _look(forest: Forest, alpha: float, error: ErrorRate, null: Kind) -> _Look |
     """One look at a part of the forest; None where it is too small for the null."""
     try:
         return _seen(forest, select(forest.tally, alpha, error, null))
-    except InputError:
+    except Exception:  # whatever it is, a look in passing must not cost the answer at the end
         return None
 
 

@@ -78,8 +78,8 @@ class Outputs:
             except Exception as error:
                 if name != "report" and not isinstance(error, OSError):
                     raise
-                reason = error.strerror if isinstance(error, OSError) else None
-                complain(f"{path} could not be written: {reason or error or type(error).__name__}.")
+                reason = (isinstance(error, OSError) and error.strerror) or str(error)
+                complain(f"{path} could not be written: {reason or type(error).__name__}.")
                 well &= name == "report"
             else:
                 written.append(path)
