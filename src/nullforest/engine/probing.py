@@ -184,8 +184,8 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
 
     As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
     features they cost more than a quarter, of a forest that is small (with 5 000 features about as
-    much as the forest itself, with 500 ten times as much). Where samples are so many that this would take long, fewer,
-    and none where those would be too few to say anything.
+    much as the forest itself, with 500 ten times as much). Where samples are so many that this
+    would take long, fewer, and none where those would be too few to say anything.
 
     Examples
     --------
