@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets
-    from nullforest.engine import Forest, grow, grow_many
+    from nullforest import datasets, simulate
+    from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
+    from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
+    from nullforest.growth import watch
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Forest",
+    "ForestClassifier",
+    "ForestRegressor",
     "ForestSelector",
     "InputError",
+    "RankTable",
     "Selection",
     "Tally",
     "datasets",
@@ -27,7 +32,9 @@ __all__ = [
     "grow_many",
     "null",
     "select",
+    "simulate",
     "tally",
+    "watch",
 ]
 __version__ = "0.1.0"
 
@@ -35,8 +42,11 @@ __version__ = "0.1.0"
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
     "Forest": "engine",
+    "ForestClassifier": "estimators",
+    "ForestRegressor": "estimators",
     "ForestSelector": "selector",
     "InputError": "errors",
+    "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
     "grow": "engine",
@@ -44,8 +54,9 @@ _HOMES = {
     "null": "nulls",
     "select": "selection",
     "tally": "forests",
+    "watch": "growth",
 }
-_FOLDERS = ("datasets",)
+_FOLDERS = ("datasets", "simulate")
 
 
 def __getattr__(name: str) -> Any:

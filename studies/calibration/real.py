@@ -93,8 +93,7 @@ def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 10
 
 def cortical(source: Path, runs: int = 20) -> None:
     """Atrophy in a region of simulated thickness maps with a real covariance: far and near."""
-    archive = np.load(source)
-    maps = nf.simulate.CorticalMaps.fit(archive["X"], vertices=archive["vertex"])
+    model = nf.simulate.CorticalModel.fit(source)
     records = Records("cortical", ("share", "S", "seed"))
     done = records.done()
     pieces = [
@@ -104,9 +103,9 @@ def cortical(source: Path, runs: int = 20) -> None:
         [p for p in pieces if tuple(map(str, p)) not in done], "cortical thickness"
     ):
         rng = np.random.default_rng([seed, S])
-        region = maps.region(share=share, seed=seed)
-        X, y, relevant = maps.draw(S, region=region, relevance=0.5, seed=seed)
-        distance = maps.distance_from(region)
+        relevant = model.region(share, seed_vertex=int(rng.integers(model.n_vertices)))
+        X, y = model.draw(S, relevant, relevance=0.5, seed=seed, dtype=np.float32)
+        distance = model.distance(relevant)
         forest = nf.grow(X, y, seed=seed, keep_trees=False, oob=False)
         parts: dict[str, Any] = {
             "more than 40 mm away": distance > 40,

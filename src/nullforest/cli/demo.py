@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nullforest.cli import options
-from nullforest.cli.endings import ends_cleanly
+from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
 
 @ends_cleanly
@@ -26,6 +26,7 @@ def demo(
     """
     from nullforest.cli.growing import ForestSettings
     from nullforest.cli.outputs import Outputs, make_folder
+    from nullforest.cli.reporting import page_of
     from nullforest.cli.screen import Screen
     from nullforest.cli.selecting import select_features
     from nullforest.datasets import load_leukemia_sex
@@ -47,8 +48,15 @@ def demo(
         target="sex",
         task="classification",
     )
-    selection = select_features(table, settings, 0.05, "fdr", "auto", screen)
+    selection = select_features(table, settings, 0.05, "fdr", "auto", screen, watched=True)
+    tally = selection.tally
+    command = ["nullforest", "demo", "--trees", str(tally.n_trees)]
+    command += ["--candidates", str(tally.candidates), "--seed", str(seed)]
+    data = "the embedded leukaemia data"
+    written, well = outputs.write(selection, page_of(selection, table, settings, data, command))
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())
     screen.say(f"found {found} of the {known} known probes")
-    outputs.write(selection, screen, run=settings.run_of(table, "the embedded leukaemia data"))
+    screen.say_written(written)
+    if not well:
+        raise typer.Exit(BAD_INPUT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,11 +71,13 @@ class Screen:
 
     def say(self, sentence: str, style: str = "bold") -> None:
         """Print one line of the answer."""
-        self._out.print(Text(sentence, style=style))
+        # A terminal breaks lines between words; a file or a pipe gets each sentence whole.
+        self._out.print(Text(sentence, style=style), soft_wrap=not self._out.is_terminal)
 
-    def say_written(self, path: Path) -> None:
-        """Tell where a file went."""
-        self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
+    def say_written(self, paths: Iterable[Path]) -> None:
+        """Tell where files went."""
+        for path in paths:
+            self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
 
     def show(self, selection: Selection) -> None:
         """Print the answer: headline, table or explanation, notes."""

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -45,6 +47,13 @@ nb::object to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {n});
 }
 
+template <class T>
+nb::object to_numpy(Zeros<T>&& values, std::vector<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule free(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), free));
+}
+
 // A rank table and the array it reads thresholds from.
 struct PyRankTable {
     AnyMatrix x;
@@ -53,7 +62,10 @@ struct PyRankTable {
     PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
         const Matrix matrix = view(x);
         nb::gil_scoped_release release;
-        table = std::make_unique<RankTable>(matrix, n_threads);
+        table = std::make_unique<RankTable>(matrix, n_threads, [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
     }
 };
 
@@ -171,7 +183,12 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     const Settings settings = make_settings(settings_dict);
     const Outcome outcome = make_outcome(criterion, y, n_classes, weight, settings.n_drawn);
     ForestResult forest;
-    bring(earlier, "importance", forest.importance);
+    std::vector<double> importance;
+    bring(earlier, "importance", importance);
+    if (!importance.empty()) {
+        forest.importance = Zeros<double>(importance.size());
+        std::copy(importance.begin(), importance.end(), forest.importance.data());
+    }
     bring(earlier, "oob_sum", forest.oob_sum);
     bring(earlier, "oob_trees", forest.oob_trees);
     const std::uint32_t n_trees = settings.n_trees;
@@ -189,10 +206,10 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     nb::dict out;
     out["n_trees"] = forest.n_trees;
     out["stopped_early"] = forest.stopped_early;
-    out["counts"] = to_numpy(std::move(forest.counts));
+    out["counts"] = to_numpy(std::move(forest.counts), {F});
     out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
     out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
-    out["importance"] = to_numpy(std::move(forest.importance));
+    out["importance"] = to_numpy(std::move(forest.importance), {F});
     out["outcome_fingerprint"] = outcome.fingerprint;
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));

@@ -66,11 +66,11 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                  const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
-    forest.counts.assign(F, 0);
-    forest.couplings.assign(F * n_bins, 0);
+    forest.counts = Zeros<std::int64_t>(F);
+    forest.couplings = Zeros<std::int32_t>(F * n_bins);
     // Sums of doubles depend on their order, so trees are added in theirs, to the sums of earlier
     // trees where the caller brings some.
-    forest.importance.resize(F);
+    if (!forest.importance) forest.importance = Zeros<double>(F);
     forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
     forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
     forest.offsets.assign(1, 0);
@@ -93,10 +93,9 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             TreeGrower grower(table, outcome, settings, probes, coupling_edges);
             std::unique_ptr<TreeResult> result(new TreeResult);
             for (;;) {
-                if (cancel || late) break;
+                // Whatever the clock says the first tree is grown: no forest is empty.
                 const std::uint32_t t = next.fetch_add(1);
-                if (t >= settings.n_trees) break;
-                // Whatever the clock says the first tree is finished: no forest is empty.
+                if (t >= settings.n_trees || cancel || (late && t > 0)) break;
                 if (!grower.grow(settings.first_tree + std::uint64_t{t}, t == 0 ? cancel : late,
                                  *result))
                     break;
@@ -138,6 +137,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             if (max_seconds > 0.0 && !late)
                 wake = std::min(wake, std::chrono::time_point_cast<Clock::duration>(deadline));
             changed.wait_until(lock, wake);
+            if (running == 0) break;
             if (max_seconds > 0.0 && Clock::now() >= deadline) late = true;
             if (failure) continue;
             const std::uint32_t done = forest.n_trees;
@@ -155,6 +155,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     }
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
+    poll(forest.n_trees);
     forest.stopped_early = forest.n_trees < settings.n_trees;
 }
 

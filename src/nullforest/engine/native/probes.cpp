@@ -174,10 +174,10 @@ void ProbeAsker::add_questions(std::uint32_t from, std::uint32_t to, std::uint32
 // Draws the candidates anew, for a kernel that does not say which of them won.
 std::uint32_t ProbeAsker::find_place(std::uint64_t draw_key, std::uint32_t feature) const {
     Candidates candidates(shape_, draw_key, pool_, settings_.candidates);
-    std::uint32_t place = 0;
-    while (const std::uint32_t count = candidates.next_batch())
+    std::uint32_t place = 0, drawn[Candidates::kBatch];
+    while (const std::uint32_t count = candidates.next_batch(drawn))
         for (std::uint32_t c = 0; c < count; ++c, ++place)
-            if (candidates.feature[c] == feature) return place;
+            if (drawn[c] == feature) return place;
     return place;
 }
 

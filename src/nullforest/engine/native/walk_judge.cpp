@@ -134,13 +134,13 @@ private:
         bool sure = true;
         Candidates candidates(shape_, node.draw_key, pool_, settings_.candidates);
         columns_.resize(Candidates::kBatch);
-        std::uint32_t place = 0;
-        while (const std::uint32_t count = candidates.next_batch()) {
+        std::uint32_t place = 0, drawn[Candidates::kBatch];
+        while (const std::uint32_t count = candidates.next_batch(drawn)) {
             task_.n_asked = task_.n_or_equal = 0;
             for (std::uint32_t c = 0; c < count; ++c, ++place) {
                 if (place == question.place) continue;
-                sure = sure && !(table_.flags()[candidates.feature[c]] & RankTable::kMissing);
-                columns_[task_.n_asked++] = candidates.feature[c];
+                sure = sure && !(table_.flags()[drawn[c]] & RankTable::kMissing);
+                columns_[task_.n_asked++] = drawn[c];
                 task_.n_or_equal += place < question.place;
             }
             ask(table_);
