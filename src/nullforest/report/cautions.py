@@ -78,9 +78,9 @@ def _unsettled(selection: Selection) -> str | None:
         return None
     first, last = int(growth.n_selected[half]), int(growth.n_selected[-1])
     return (
-        f"The selection has not settled: with {growth.trees[half]} trees {first} features were "
-        f"selected, with all {growth.trees[-1]} trees {last}, and only {agreement:.0%} of those "
-        "selected by either are selected by both. Grow more trees."
+        f"The selection has not settled: {growth.trees[half]} trees selected {first} of the "
+        f"features, all {growth.trees[-1]} trees {last}, and {agreement:.0%} of those selected by "
+        "either are selected by both. Grow more trees."
     )
 
 
