@@ -134,7 +134,7 @@ function drawGrowth(growth) {
   }
   const most = Math.max(1, d3.max(looks, (d) => d.selected));
   draw("stability", () => ({ ...frame, x: treeAxis(growth.trees),
-    y: { label: "↑ features", domain: [0, most * 1.1], grid: true, ticks: d3.ticks(0, most, 5).filter(Number.isInteger) },
+    y: { label: "↑ features", domain: [0, most * 1.1], grid: true, ticks: d3.ticks(0, most, 5).filter(Number.isInteger), tickFormat: "d" },
     marks: [
       Plot.line(looks, { x: "trees", y: "common", stroke: COLOR.null, strokeWidth: 2 }),
       Plot.dot(looks, { x: "trees", y: "common", r: 3, fill: COLOR.null }),
