@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dispatch.hpp"
 #include "forest.hpp"
 #include "keyed_random.hpp"
 #include "predict.hpp"
@@ -240,5 +241,6 @@ NB_MODULE(_native, m) {
     m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
+    m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");
     m.def("tree_key", &tree_key, "seed"_a, "tree"_a);
 }

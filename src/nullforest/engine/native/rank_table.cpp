@@ -105,6 +105,7 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
 #endif
     differs_.reset(new std::uint64_t[F * n_words_]);
     n_known_.assign(F, 0);
+    flags_.assign(F, 0);
 
     std::atomic<std::size_t> next{0};
     std::mutex merge;
@@ -143,7 +144,7 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
 RankTable::~RankTable() { munmap(block_, mapped_bytes_); }
 
 std::size_t RankTable::bytes() const {
-    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t));
+    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
 }
 
 void RankTable::rank_columns(std::size_t begin, std::size_t end, Worker& worker) {
@@ -186,6 +187,10 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& w
         auto* ranks = reinterpret_cast<std::uint32_t*>(out);
         for (std::size_t p = 0; p < S; ++p) ranks[order[p]] = static_cast<std::uint32_t>(p);
     }
+    std::size_t n_different = 0;
+    for (std::size_t w = 0; w < n_words_; ++w)
+        n_different += __builtin_popcountll(differs_[feature * n_words_ + w]);
+    flags_[feature] = (n_different + 1 < S ? kTied : 0) | (n_known_[feature] < S ? kMissing : 0);
     // The hash covers what a tree can see: order and ties. Columns add, so threads commute.
     std::uint64_t hash = feature + 1;
     for (std::size_t i = 0; i < stride_; i += 8) {

@@ -51,6 +51,9 @@ public:
     // Positions that hold a value; missing ones follow.
     std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
     bool has_missing() const { return has_missing_; }
+    // Per feature: does it have equal values, missing values?
+    static constexpr std::uint8_t kTied = 1, kMissing = 2;
+    const std::uint8_t* flags() const { return flags_.data(); }
 
     // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
     const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride_; }
@@ -83,6 +86,7 @@ private:
     std::uint8_t* block_ = nullptr;
     std::unique_ptr<std::uint64_t[]> differs_;
     std::vector<std::uint32_t> n_known_;
+    std::vector<std::uint8_t> flags_;
     bool has_missing_ = false;
     std::uint64_t fingerprint_ = 0;
     std::int64_t infinite_feature_ = -1;
