@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nullforest import datasets
     from nullforest.engine import Forest, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
@@ -21,6 +22,7 @@ __all__ = [
     "InputError",
     "Selection",
     "Tally",
+    "datasets",
     "grow",
     "grow_many",
     "null",
@@ -43,7 +45,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS: tuple[str, ...] = ()
+_FOLDERS = ("datasets",)
 
 
 def __getattr__(name: str) -> Any:
