@@ -10,7 +10,7 @@ import nullforest
 ROOT = Path(nullforest.__file__).parent
 #: Layers from the bottom up; a module may import its own layer and those below, never above.
 LAYERS = [
-    {"errors", "files", "kernels"},
+    {"errors", "files", "kernels", "progress", "randomness"},
     {"tallies", "tally_files"},
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},

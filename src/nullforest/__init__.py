@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets
+    from nullforest import baselines, datasets, importances
     from nullforest.engine import Forest, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
@@ -22,9 +22,11 @@ __all__ = [
     "InputError",
     "Selection",
     "Tally",
+    "baselines",
     "datasets",
     "grow",
     "grow_many",
+    "importances",
     "null",
     "select",
     "tally",
@@ -45,7 +47,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS = ("datasets",)
+_FOLDERS = ("baselines", "datasets", "importances")
 
 
 def __getattr__(name: str) -> Any:

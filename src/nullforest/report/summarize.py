@@ -83,7 +83,7 @@ def histogram(selection: Selection) -> dict[str, Any]:
         `bins`: list of {low, high, features, expected}, both ends inside the bin; `threshold`,
         which is always the upper end of a bin.
     """
-    counts, threshold = selection.counts, selection.threshold
+    counts, threshold = selection.counts, int(selection.threshold)
     last = max(int(counts.max()), threshold + 1)
     edges = [0]
     while edges[-1] <= last:

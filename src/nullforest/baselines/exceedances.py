@@ -1,0 +1,163 @@
+"""How often did chance do as well? Counts over permutations, kept on disk if asked for.
+
+Only what the p-values need is held: per feature how many permutations gave a larger and an equal
+statistic, its own and pooled over all features, and the sum. The permuted statistics themselves
+(permutations × features, float32) are held only for the parametric fits.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest.errors import InputError
+from nullforest.files import writing
+from nullforest.nulls.base import Floats
+
+FORMAT = "nullforest permutations 1"
+#: Seconds between two writings of the file, at least.
+EVERY = 5.0
+#: Writing may take this share of the time, at most.
+SHARE = 0.05
+
+_COUNTS = ("larger", "equal", "pooled_larger", "pooled_equal")
+
+
+@dataclass
+class Exceedances:
+    """How the observed statistics compare with those of permutations 0 to `done` - 1.
+
+    Attributes
+    ----------
+    observed : (F,) float
+    larger, equal : (F,) int
+        Permutations in which the feature's own statistic was larger than observed, or equal.
+    pooled_larger, pooled_equal : (F,) int
+        The same over the permuted statistics of all features.
+    total : (F,) float
+        Sum of the permuted statistics.
+    permuted : list of (F,) float32, or None
+        The permuted statistics, where kept.
+    """
+
+    observed: Floats
+    keep: bool = False
+    done: int = 0
+    larger: NDArray[np.int64] = field(init=False)
+    equal: NDArray[np.int64] = field(init=False)
+    pooled_larger: NDArray[np.int64] = field(init=False)
+    pooled_equal: NDArray[np.int64] = field(init=False)
+    total: Floats = field(init=False)
+    permuted: list[NDArray[np.float32]] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            setattr(self, name, np.zeros(len(self.observed), np.int64))
+        self.total = np.zeros(len(self.observed))
+        self.permuted = [] if self.keep else None
+
+    def add(self, values: Floats) -> None:
+        """Count one more permutation."""
+        self.larger += values > self.observed
+        self.equal += values == self.observed
+        ordered = np.sort(values)
+        not_larger = np.searchsorted(ordered, self.observed, "right")
+        smaller = np.searchsorted(ordered, self.observed, "left")
+        self.pooled_larger += len(values) - not_larger
+        self.pooled_equal += not_larger - smaller
+        self.total += values
+        if self.permuted is not None:
+            self.permuted.append(values.astype(np.float32))
+        self.done += 1
+
+    def pvalues(self, *, strict: bool, pooled: bool) -> Floats:
+        """(1 + #{permuted ≥ observed}) / (1 + number), or strictly #{permuted > observed} / number.
+
+        The first is a valid p-value; the second is what the paper used, and can be zero.
+        """
+        n = self.done * (len(self.observed) if pooled else 1)
+        larger = self.pooled_larger if pooled else self.larger
+        equal = self.pooled_equal if pooled else self.equal
+        return np.asarray(larger / n if strict else (1 + larger + equal) / (1 + n))
+
+    def matrix(self) -> NDArray[np.float32]:
+        """The permuted statistics, (permutations, F)."""
+        if self.permuted is None:
+            raise InputError("The permuted statistics were not kept.")
+        return np.stack(self.permuted)
+
+
+class Checkpoint:
+    """A file that holds exceedances, so that an interrupted run can go on.
+
+    Parameters
+    ----------
+    path : path or None
+        The file; nothing is written where None.
+    identity : dict
+        What the run depends on; a file of another run is refused.
+    """
+
+    def __init__(self, path: Any, identity: dict[str, Any]) -> None:
+        self.path = None if path is None else Path(path)
+        self.identity = json.dumps({"format": FORMAT, **identity}, sort_keys=True)
+        self._next = monotonic() + EVERY
+        if self.path is not None and not self.path.parent.is_dir():
+            raise InputError(f"There is no folder {self.path.parent} to resume from; create it.")
+
+    def restore(self, state: Exceedances) -> None:
+        """Bring `state` to where the file is, if there is one."""
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                identity = archive["identity"].tobytes().decode()
+                arrays = {name: archive[name] for name in archive.files}
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"{self.path} cannot be resumed from ({error}); give another file, or delete it."
+            ) from None
+        if identity != self.identity or not np.array_equal(arrays["observed"], state.observed):
+            raise InputError(
+                f"{self.path} belongs to a run on other data or with other settings"
+                f"{_difference(identity, self.identity)}; give another file, or delete it."
+            )
+        for name in (*_COUNTS, "total"):
+            setattr(state, name, arrays[name])
+        state.done = int(arrays["done"])
+        if state.permuted is not None:
+            state.permuted = list(arrays["permuted"])
+
+    def save(self, state: Exceedances, *, now: bool = False) -> None:
+        """Write the file if it is time, or at once; it is whole at any moment."""
+        if self.path is None or (not now and monotonic() < self._next):
+            return
+        start = monotonic()
+        arrays = {name: getattr(state, name) for name in (*_COUNTS, "total", "observed")}
+        arrays["done"] = np.array(state.done)
+        arrays["identity"] = np.frombuffer(self.identity.encode(), np.uint8)
+        if state.permuted:
+            arrays["permuted"] = state.matrix()
+        with writing(self.path, binary=True) as file:
+            np.savez(cast(BinaryIO, file), **arrays)
+        end = monotonic()
+        self._next = end + max(EVERY, (end - start) / SHARE)
+
+
+def _difference(theirs: str, ours: str) -> str:
+    """Name the first setting that differs, where the file can be read that far."""
+    try:
+        a, b = json.loads(theirs), json.loads(ours)
+    except ValueError:
+        return ""
+    for key in b:
+        if a.get(key) != b[key] and not isinstance(b[key], dict):
+            return f" ({key} was {a.get(key)!r} and is {b[key]!r})"
+    return ""
