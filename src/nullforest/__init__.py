@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import baselines, datasets, importances
-    from nullforest.engine import Forest, grow, grow_many
+    from nullforest import baselines, datasets, importances, simulate
+    from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
     from nullforest.nulls import null
@@ -20,6 +20,7 @@ __all__ = [
     "Forest",
     "ForestSelector",
     "InputError",
+    "RankTable",
     "Selection",
     "Tally",
     "baselines",
@@ -29,6 +30,7 @@ __all__ = [
     "importances",
     "null",
     "select",
+    "simulate",
     "tally",
 ]
 __version__ = "0.1.0"
@@ -39,6 +41,7 @@ _HOMES = {
     "Forest": "engine",
     "ForestSelector": "selector",
     "InputError": "errors",
+    "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
     "grow": "engine",
@@ -47,7 +50,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS = ("baselines", "datasets", "importances")
+_FOLDERS = ("baselines", "datasets", "importances", "simulate")
 
 
 def __getattr__(name: str) -> Any:

@@ -88,6 +88,11 @@ def read_frame(path: Path) -> pd.DataFrame:
         ) from None
 
 
+def names_rows(index: pd.Index[Any]) -> bool:
+    """Whether an index says more of the rows than their numbers."""
+    return not (isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1))
+
+
 def _opened(path: Path) -> IO[bytes]:
     match path.suffix.lower():
         case ".gz":
@@ -116,12 +121,12 @@ def _read_text(path: Path) -> pd.DataFrame:
             f"The rows of {path} have more fields than its header has names; give every column "
             "a name."
         )
-    if not isinstance(frame.index, pd.RangeIndex) and frame.iloc[:, -1].isna().all():
+    if names_rows(frame.index) and frame.iloc[:, -1].isna().all():
         raise InputError(
             f"The rows of {path} end with a separator that its header does not have; remove it."
         )
     frame.columns = pd.Index(header, dtype=object)
-    if header[0] == "" and isinstance(frame.index, pd.RangeIndex) and frame.iloc[:, 0].is_unique:
+    if header[0] == "" and not names_rows(frame.index) and frame.iloc[:, 0].is_unique:
         # R and pandas write the names of the rows as a first column without a name.
         frame.index = pd.Index(frame.iloc[:, 0])
         frame = frame.iloc[:, 1:]
@@ -166,7 +171,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _read_npy(path: Path) -> pd.DataFrame:
-    matrix = _loaded(path)
+    with path.open("rb") as file:
+        matrix = _loaded(path, file)
     if matrix.dtype.names:
         return pd.DataFrame.from_records(matrix)
     _check_matrix(path, matrix, "The array")
@@ -174,9 +180,8 @@ def _read_npy(path: Path) -> pd.DataFrame:
 
 
 def _read_npz(path: Path) -> pd.DataFrame:
-    archive = _loaded(path)
-    with archive:
-        arrays: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    with path.open("rb") as file, _loaded(path, file) as archive:
         for key in archive.files:
             try:
                 arrays[key] = archive[key]
@@ -205,9 +210,10 @@ def _read_npz(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _loaded(path: Path) -> Any:
+def _loaded(path: Path, file: IO[bytes]) -> Any:
     try:
-        return np.load(path, allow_pickle=False)
+        loaded: Any = np.load(file, allow_pickle=False)
+        return loaded
     except ValueError as error:
         raise InputError(
             f"{path} cannot be read as plain arrays ({str(error).splitlines()[0].rstrip('.')}); "

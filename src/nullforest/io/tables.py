@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nullforest.errors import InputError
 from nullforest.io.features import features_of
-from nullforest.io.formats import read_frame
+from nullforest.io.formats import names_rows, read_frame
 from nullforest.io.targets import TASKS, KnownTask, Task, target_of
 from nullforest.io.words import listed
 
@@ -116,7 +116,7 @@ def table_of(
     beside = {_resolved(name, names, "column to leave out", source) for name in drop}
     if target in beside:
         raise InputError(f"{target!r} is the target and cannot be left out too.")
-    sample_ids = None if isinstance(frame.index, pd.RangeIndex) else _strings(frame.index)
+    sample_ids = _strings(frame.index) if names_rows(frame.index) else None
     if ids is not None:
         ids = _resolved(ids, names, "column of ids", source)
         if ids == target:

@@ -78,6 +78,9 @@ public:
 private:
     struct Worker;
     void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
+    template <class Value, class Sort>
+    void rank_block(std::size_t begin, std::size_t end, Worker& worker, std::vector<Value>& block,
+                    Sort& sorter);
     void store(std::size_t feature, const std::uint32_t* order, Worker& worker);
 
     Matrix matrix_;

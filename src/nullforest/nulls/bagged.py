@@ -1,0 +1,178 @@
+"""How does a null feature behave when all trees share one sample? From the tally alone.
+
+A null feature that happens to go with the label in these samples wins again and again. The
+strength of that is known from the nodes: the coupling r of a node to the whole sample says how
+much of a feature's score there is the score it has everywhere (see `contrasts` and `shapes`).
+Given its luck z, a null feature's count is Bin(N, μ₀ s(z)/N), N the nodes of the forest; μ₀ and
+which features are null are found from the counts.
+
+**The iteration ends.** The features deemed null are those with at most κ selections; κ starts at
+the largest count. Each round takes the couplings of the nodes these won, matches μ₀ to the body
+of the counts (`matching`), and computes the count κ' that a null feature exceeds with probability
+1/F at most, so that about one null feature is lost. If some feature deemed null has more than κ'
+selections, κ is lowered to κ' and another round follows; otherwise it is done. So every round but
+the last removes at least one feature and none ever returns: there are at most F + 1 rounds
+(in practice two to four). κ' ≥ 0 keeps the features that were never chosen, and where the rest
+won no node at all, the last couplings are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nullforest.errors import InputError
+from nullforest.nulls.base import Floats, Null
+from nullforest.nulls.diagnostics import dispersion
+from nullforest.nulls.matching import matched_scale, null_share
+from nullforest.nulls.mixtures import BinomialMixture
+from nullforest.nulls.shapes import Trees, relative_rates
+from nullforest.tallies import Tally
+
+
+class BaggedNull(Null):
+    """Null of the selection frequency that knows of bagging; made by `from_tally`.
+
+    Attributes
+    ----------
+    mixture : BinomialMixture
+        Distribution of a null feature's count.
+    cutoff : int
+        Features with more selections were not taken for null when the model was fitted.
+    """
+
+    kind = "bagged"
+
+    def __init__(
+        self,
+        mixture: BinomialMixture,
+        n_features: int,
+        *,
+        cutoff: int,
+        diagnostics: dict[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.mixture = mixture
+        self.n_features = n_features
+        self.cutoff = cutoff
+        self.diagnostics = diagnostics or {}
+        self.notes = notes
+
+    @property
+    def mean(self) -> float:
+        """Expected count of a null feature, μ₀."""
+        return self.mixture.mean
+
+    @property
+    def largest(self) -> int:
+        """Largest possible count: every node of the forest."""
+        return self.mixture.largest
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected exactly k times."""
+        return self.mixture.pmf(k)
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected more than k times."""
+        return self.mixture.sf(k)
+
+    def describe(self) -> dict[str, Any]:
+        """Numbers that tell how the null was set up."""
+        return {**super().describe(), **self.diagnostics}
+
+
+def from_tally(tally: Tally) -> BaggedNull:
+    """The bagged null of a forest.
+
+    Parameters
+    ----------
+    tally : Tally
+        With couplings and candidates, of a forest whose nodes take the best split.
+
+    Examples
+    --------
+    A forest of 50 trees, all of whose nodes hold a fifth of the whole sample's impurity.
+
+    >>> import numpy as np, nullforest as nf
+    >>> from nullforest.nulls import bagged
+    >>> from nullforest.tallies import N_COUPLING_BINS
+    >>> couplings = np.zeros((500, N_COUPLING_BINS), np.int32)
+    >>> couplings[:, 12] = np.random.default_rng(0).poisson(4, 500)
+    >>> counts = couplings.sum(1)
+    >>> nodes = np.full(50, counts.sum() // 50)
+    >>> nodes[: counts.sum() % 50] += 1
+    >>> tally = nf.Tally(counts, nodes, np.full(50, 500), 20, 100, couplings)
+    >>> null = bagged.from_tally(tally)
+    >>> null.kind, bool(null.sf(12) > 1e-3)
+    ('bagged', True)
+    """
+    _check(tally)
+    assert tally.couplings is not None
+    trees = Trees.of(tally)
+    counts, nodes = tally.counts, max(tally.n_nodes, 1)
+    start = max(float(counts.mean()), 0.5 / tally.n_features)
+    all_couplings = tally.couplings.sum(0, dtype=np.int64)
+    cutoff = int(counts.max())
+    shape = relative_rates(all_couplings, trees, 1.0, 4 * start)
+    while True:
+        lost = np.flatnonzero(counts > cutoff)
+        couplings = all_couplings - tally.couplings[lost].sum(0, dtype=np.int64)
+        if couplings.sum() > 0:
+            shape = relative_rates(couplings, trees, couplings.sum() / nodes, 4 * start)
+        mixture = _matched(shape, counts, nodes, start)
+        further = mixture.quantile(1 / tally.n_features)
+        if not np.any(counts[counts <= cutoff] > further):
+            break
+        cutoff = further
+    deemed_null = counts[counts <= cutoff]
+    return BaggedNull(
+        mixture,
+        tally.n_features,
+        cutoff=cutoff,
+        diagnostics={
+            "null_share": null_share(mixture, counts),
+            "dispersion": dispersion(tally, deemed_null),
+        },
+        notes=_notes(tally),
+    )
+
+
+def _matched(
+    shape: tuple[Floats, Floats], counts: NDArray[np.int64], nodes: int, start: float
+) -> BinomialMixture:
+    """The mixture with the given relative rates whose mean is matched to the counts."""
+    rates, weights = shape
+
+    def model(mean: float) -> BinomialMixture:
+        return BinomialMixture(np.full(len(rates), nodes), mean * rates / nodes, weights)
+
+    return model(matched_scale(lambda mean: [model(mean)], [counts], start))
+
+
+def _check(tally: Tally) -> None:
+    if tally.splitter == "random":
+        raise InputError(
+            "The bagged null does not describe forests with random cut points (ExtraTrees); grow "
+            'a forest with nullforest.grow, which has probes, or use null="paper" with care.'
+        )
+    if tally.couplings is None:
+        raise InputError(
+            "The bagged null needs the couplings of the nodes, which this tally does not hold; "
+            'take the tally from the fitted forest itself, or use null="paper" with care.'
+        )
+    if tally.candidates is None:
+        raise InputError(
+            "The bagged null needs to know how many features each node compared; give candidates "
+            'when the tally is made, or use null="paper" with care.'
+        )
+
+
+def _notes(tally: Tally) -> tuple[str, ...]:
+    if tally.n_features < 100:  # below, one tenth of the features is less than ten
+        return (
+            f"With only {tally.n_features} features the expected count of a null feature is "
+            "estimated from few numbers; p-values are rough.",
+        )
+    return ()
