@@ -162,15 +162,10 @@ def without_copies(forest: Forest, names: Names | None) -> Tally:
 
     Nodes that split on a copy are left out; the trees must have been kept.
     """
-    if forest.trees is None:
-        raise InputError("The trees were not kept; grow with keep_trees=True to leave copies out.")
     F = forest.tally.n_features // 2
-    feature = forest.trees.arrays["feature"]
-    real = np.concatenate([[0], np.cumsum((feature >= 0) & (feature < F))])
-    offsets = forest.trees.offsets
     return Tally(
         counts=forest.tally.counts[:F],
-        nodes_per_tree=real[offsets[1:]] - real[offsets[:-1]],
+        nodes_per_tree=nodes_below(forest, F),
         pool_per_tree=np.full(forest.n_trees, F),
         candidates=None,
         n_samples=forest.tally.n_samples,
@@ -179,6 +174,15 @@ def without_copies(forest: Forest, names: Names | None) -> Tally:
         lineage=forest.tally.lineage,
         fingerprint=forest.tally.fingerprint,
     )
+
+
+def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
+    """Nodes of each tree that split on one of the first `n_features` features."""
+    if forest.trees is None:
+        raise InputError("The trees were not kept; grow with keep_trees=True to count their nodes.")
+    feature, offsets = forest.trees.arrays["feature"], forest.trees.offsets
+    so_far = np.concatenate([[0], np.cumsum((feature >= 0) & (feature < n_features))])
+    return np.asarray(so_far[offsets[1:]] - so_far[offsets[:-1]])
 
 
 def measure(forest: Forest, X: Any, which: str, *, n_jobs: int = -1) -> Floats:
