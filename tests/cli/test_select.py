@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from typing import get_args
 
 import numpy as np
@@ -102,6 +106,42 @@ def test_outputs_that_cannot_be_are_refused_at_once(
     assert data.read_bytes() == before
 
 
+def test_a_closed_pipe_does_not_cost_the_results(data, tmp_path, quick):
+    out = tmp_path / "out.json"
+    arguments = ["select", data, "--target", "ill", "--drop", "person", "--json", out, *quick]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "nullforest", *[str(a) for a in arguments]],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert _answer(out)["n_features"] == 30
+    assert "Traceback" not in done.stderr
+
+
+def test_a_disk_that_fails_is_said_and_the_other_files_are_written(
+    data, tmp_path, run, quick, monkeypatch
+):
+    def full(self, path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(nf.Selection, "to_csv", full)
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    arguments = ["--target", "ill", "--drop", "person", "--table", table, "--json", out]
+    result = run("select", data, *arguments, *quick)
+    assert result.exit_code == 2
+    assert "could not be written: No space left on device." in result.stderr
+    assert "gene 3" in result.stdout
+    assert not table.exists()
+    assert out.exists()
+
+
 def test_nothing_selected_is_explained(data, run):
     arguments = ["--alpha", "1e-12", "--error", "fwer", "--trees", 5, "--null", "paper"]
     result = run("select", data, "--target", "ill", "--drop", "person", *arguments)
@@ -168,9 +208,6 @@ def test_without_arguments_the_help_is_shown(run):
 
 
 def test_help_does_not_wait_for_the_heavy_libraries(command):
-    import subprocess
-    import sys
-
     code = (
         "import sys\nfrom typer.testing import CliRunner\nfrom nullforest.cli.app import app\n"
         "assert CliRunner().invoke(app, ['select', '--help']).exit_code == 0\n"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nullforest.cli import options
-from nullforest.cli.endings import ends_cleanly
+from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
 
 @ends_cleanly
@@ -48,7 +48,10 @@ def demo(
         task="classification",
     )
     selection = select_features(table, settings, 0.05, "fdr", "auto", screen)
+    well = outputs.write(selection, run=settings.run_of(table, "the embedded leukaemia data"))
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())
     screen.say(f"found {found} of the {known} known probes")
-    outputs.write(selection, screen, run=settings.run_of(table, "the embedded leukaemia data"))
+    screen.say_written(outputs.paths().values())
+    if not well:
+        raise typer.Exit(BAD_INPUT)

@@ -8,14 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from nullforest.cli.endings import BAD_INPUT, complain
+from nullforest.cli.endings import complain
 from nullforest.errors import InputError
 from nullforest.files import writing
 
 if TYPE_CHECKING:
-    from nullforest.cli.screen import Screen
     from nullforest.selection import Selection
 
 
@@ -58,19 +55,22 @@ class Outputs:
                     f"--{name}."
                 )
 
-    def write(self, selection: Selection, screen: Screen, run: Mapping[str, Any]) -> None:
-        """Write every file; one that fails does not keep the others from being written."""
-        failed = False
+    def write(self, selection: Selection, run: Mapping[str, Any]) -> bool:
+        """Write every file; one that fails does not keep the others from being written.
+
+        Returns
+        -------
+        bool
+            Whether all went well; what did not is said on standard error.
+        """
+        well = True
         for name, path in self.paths().items():
             try:
                 _write(name, path, selection, run)
             except OSError as error:
                 complain(f"{path} could not be written: {error.strerror or error}.")
-                failed = True
-            else:
-                screen.say_written(path)
-        if failed:
-            raise typer.Exit(BAD_INPUT)
+                well = False
+        return well
 
 
 def _write(name: str, path: Path, selection: Selection, run: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,9 +73,11 @@ class Screen:
         """Print one line of the answer."""
         self._out.print(Text(sentence, style=style))
 
-    def say_written(self, path: Path) -> None:
-        """Tell where a file went."""
-        self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
+    def say_written(self, paths: Iterable[Path]) -> None:
+        """Tell where files went."""
+        for path in paths:
+            if path.exists():
+                self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
 
     def show(self, selection: Selection) -> None:
         """Print the answer: headline, table or explanation, notes."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nullforest.cli import options
-from nullforest.cli.endings import ends_cleanly
+from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
 
 @ends_cleanly
@@ -80,5 +80,9 @@ def select(
     with screen.waiting(f"Reading {data.name}"):
         read = read_table(data, target, ids=ids, drop=drop or (), task=task)
     selection = select_features(read, settings, alpha, error, null, screen)
+    # Files first: a closed terminal must not cost the work of hours.
+    well = outputs.write(selection, run=settings.run_of(read, data.name))
     screen.show(selection)
-    outputs.write(selection, screen, run=settings.run_of(read, data.name))
+    screen.say_written(outputs.paths().values())
+    if not well:
+        raise typer.Exit(BAD_INPUT)

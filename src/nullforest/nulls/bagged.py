@@ -14,22 +14,36 @@ selections, κ is lowered to κ' and another round follows; otherwise it is done
 the last removes at least one feature and none ever returns: there are at most F + 1 rounds
 (in practice two to four). κ' ≥ 0 keeps the features that were never chosen, and where the rest
 won no node at all, the last couplings are kept.
+
+**How many contrasts.** Five serve balanced classes and normal outcomes at full depth. Unbalanced
+classes and skewed outcomes make null features more unequal, as fewer contrasts do. So, with the
+null features settled, the likelihood of the counts below the models' 95 % quantile chooses among
+five, three, two and one, five being the most likely beforehand; with few features or few trees
+the counts cannot tell, and five it is.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
 
 from nullforest.errors import InputError
 from nullforest.nulls.base import Floats, Null
+from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
 from nullforest.nulls.matching import matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
-from nullforest.nulls.shapes import Trees, relative_rates
+from nullforest.nulls.shapes import Shape, Trees
 from nullforest.tallies import Tally
+
+#: Contrasts of a null feature and how likely they are before any count is seen: balanced classes
+#: are the usual case, and one contrast must be wanted by odds of 70 to 1.
+PRIOR = {5: 0.73, 3: 0.2, 2: 0.06, 1: 0.01}
+_CHOICE_TAIL = 0.05  # a wider body than for the mean: it must show the spread
 
 
 class BaggedNull(Null):
@@ -115,40 +129,71 @@ def from_tally(tally: Tally) -> BaggedNull:
     start = max(float(counts.mean()), 0.5 / tally.n_features)
     all_couplings = tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())
-    shape = relative_rates(all_couplings, trees, 1.0, 4 * start)
+    shape = Shape(all_couplings, trees, 1.0, CONTRASTS)
     while True:
         lost = np.flatnonzero(counts > cutoff)
         couplings = all_couplings - tally.couplings[lost].sum(0, dtype=np.int64)
         if couplings.sum() > 0:
-            shape = relative_rates(couplings, trees, couplings.sum() / nodes, 4 * start)
-        mixture = _matched(shape, counts, nodes, start)
+            shape = Shape(couplings, trees, couplings.sum() / nodes, CONTRASTS)
+        mixture = matched(shape, counts, nodes, start)
         further = mixture.quantile(1 / tally.n_features)
         if not np.any(counts[counts <= cutoff] > further):
             break
         cutoff = further
-    deemed_null = counts[counts <= cutoff]
+    contrasts, mixture = _most_likely(shape, mixture, counts, nodes, start)
     return BaggedNull(
         mixture,
         tally.n_features,
         cutoff=cutoff,
         diagnostics={
             "null_share": null_share(mixture, counts),
-            "dispersion": dispersion(tally, deemed_null),
+            "dispersion": dispersion(tally, counts[counts <= cutoff]),
+            "contrasts": contrasts,
         },
         notes=_notes(tally),
     )
 
 
-def _matched(
-    shape: tuple[Floats, Floats], counts: NDArray[np.int64], nodes: int, start: float
-) -> BinomialMixture:
-    """The mixture with the given relative rates whose mean is matched to the counts."""
-    rates, weights = shape
+def matched(shape: Shape, counts: NDArray[np.int64], nodes: int, start: float) -> BinomialMixture:
+    """Counts of null features whose rates have this shape, their mean matched to the counts.
+
+    Parameters
+    ----------
+    shape : Shape
+        How the rates spread.
+    counts : (F,) int
+        Selection frequencies of all features.
+    nodes : int
+        Nodes of the forest: no count can be larger.
+    start : float
+        A positive guess of the mean, not below half of it.
+    """
+    rates, weights = shape.rates(2 * start)
 
     def model(mean: float) -> BinomialMixture:
         return BinomialMixture(np.full(len(rates), nodes), mean * rates / nodes, weights)
 
     return model(matched_scale(lambda mean: [model(mean)], [counts], start))
+
+
+def _most_likely(
+    shape: Shape, five: BinomialMixture, counts: NDArray[np.int64], nodes: int, start: float
+) -> tuple[int, BinomialMixture]:
+    """The number of contrasts that the body of the counts makes most likely, and its model."""
+    models = {
+        m: five if m == CONTRASTS else matched(replace(shape, contrasts=m), counts, nodes, start)
+        for m in PRIOR
+    }
+    end = max(1, *(model.quantile(_CHOICE_TAIL) for model in models.values()))
+    k = np.arange(end + 1)
+    seen = np.bincount(counts[counts <= end], minlength=end + 1)
+
+    def evidence(contrasts: int) -> float:
+        pmf = models[contrasts].pmf(k)
+        return float(np.log(PRIOR[contrasts]) + xlogy(seen, pmf / pmf.sum()).sum())
+
+    best = max(models, key=evidence)
+    return best, models[best]
 
 
 def _check(tally: Tally) -> None:

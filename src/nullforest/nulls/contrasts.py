@@ -209,7 +209,7 @@ def win_table(candidates: int, contrasts: int = CONTRASTS) -> Floats:
         s, weight = _competition(candidates, contrasts)
         for row, coupling in enumerate(TABLE_COUPLINGS):
             top = _inside(grid.largest, coupling, s) * weight
-            inner = np.moveaxis(_inside(grid.inner, coupling, s), 1, 0)
+            inner = np.moveaxis(_inside(grid.inner, coupling, s), 1, 0) if contrasts > 1 else top
             # Every product of m−1 inner factors, each made from one of m−2 by one multiplication.
             products: dict[tuple[int, ...], Floats] = {(): top}
             for _ in range(contrasts - 1):

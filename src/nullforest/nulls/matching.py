@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nullforest.nulls.mixtures import BinomialMixture
 
 BODY_TAIL = 0.1  # counts above the model's 90 % quantile are not looked at
-_PRECISION = 1e-6  # of the log of the scale: far below the noise of any count
+_PRECISION = 1e-5  # of the log of the scale: the noise of 1e8 selections is ten times that
 _STRIDE = 0.25  # of the way down: a root is not stepped over unless another lies within 28 %
 _REACH = 60.0  # a factor of 1e26 either way: more than any forest has nodes
 

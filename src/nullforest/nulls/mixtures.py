@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, gammaln
+from scipy.special import betainc, betaincc, gammaln, xlog1py, xlogy
 
 Floats = NDArray[np.float64]
 
 _NEGLIGIBLE = 1e-40  # where the table ends: beyond it single counts are computed one by one
 _LONGEST_TABLE = 20_000  # counts; longer ones cost more than the few counts asked for
+_RARE = 1e-3  # expected counts below it need not be told apart: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
 _BLOCK = 2_000_000  # elements of a work array: 16 MB, which stays near the processor
 
@@ -147,9 +148,13 @@ class BinomialMixture:
         if k < 1:
             return 0.0
         n, p = self.trials, self.chances
-        room = np.maximum(n - k, 1.0)  # n − k and (n−1) − (k−1) alike
-        below = np.where(n > k, betaincc(k + 1, room, p), 1.0)
-        inside = np.where(n > k, betaincc(k, room, p), 1.0)
+        open_ended = n > k  # the other components never exceed k
+        room = np.where(open_ended, n - k, 1.0)  # n − k and (n−1) − (k−1) alike
+        below = np.where(open_ended, betaincc(k + 1, room, p), 1.0)
+        # P(Bin(N−1, p) ≤ k−1) = P(Bin(N, p) ≤ k) − p^k (1−p)^(N−k) (N−1 over k)
+        ways = _log_choose(np.maximum(n - 1, 0.0), np.array(float(k)))
+        edge = np.exp(ways + xlogy(k, p) + xlog1py(room, -p))
+        inside = np.where(open_ended, below - edge, 1.0)
         return float((self.weights @ (n * p * inside)) / (self.weights @ below))
 
 
@@ -180,9 +185,10 @@ def _blocks(n: int, width: int) -> list[slice]:
 def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:
     """Far fewer rates that give the same counts.
 
-    Counts of mean λ resolve √λ to about ½, so rates whose √(mean · rate) lies in the same cell of
-    width 0.15 are replaced by the two-point Gauss rule with their mass, mean, variance and third
-    moment; counts then differ by the fourth order of that width.
+    Counts of mean λ resolve √λ to about ½, and in the tail √λ relatively. So rates for which
+    √λ + log √λ lies in the same cell of width 0.15 are replaced by the two-point Gauss rule with
+    their mass, mean, variance and third moment; the distribution of the counts then differs by
+    the fourth order of that width.
 
     Parameters
     ----------
@@ -193,7 +199,9 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
     """
     order = np.argsort(rates)
     rates, weights = rates[order], weights[order]
-    cell = np.floor(np.sqrt(mean * rates) / 0.15).astype(np.int64)  # 0.3 standard deviations
+    expected = mean * rates
+    resolved = np.sqrt(expected) + np.log(np.maximum(expected, _RARE)) / 2
+    cell = np.floor(resolved / 0.15).astype(np.int64)  # 0.3 standard deviations
     start = np.flatnonzero(np.concatenate([[True], np.diff(cell) > 0]))
     size = np.diff(np.append(start, len(rates)))
     mass = np.add.reduceat(weights, start)

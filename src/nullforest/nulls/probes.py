@@ -26,11 +26,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest.errors import InputError
+from nullforest.nulls.bagged import matched
 from nullforest.nulls.base import Floats, Null, check_alpha
+from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
-from nullforest.nulls.shapes import Trees, relative_rates, scale_for_variance
+from nullforest.nulls.shapes import Shape, Trees
 from nullforest.nulls.splices import Splice
 from nullforest.tallies import Tally
 
@@ -38,6 +40,9 @@ Ints = NDArray[np.int64]
 
 #: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
 FEWEST_PROBES = 25
+#: Contrasts of the tail. Its spread is fitted, so their number changes little but how fast the
+#: tail falls; on null data five leave it too heavy at .001, for classes and for numbers.
+TAIL_CONTRASTS = 2
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
 
@@ -274,8 +279,8 @@ def _fit(
 ) -> tuple[Splice, str | None]:
     """The distribution of the counts of a stratum's null features, and what to tell of it."""
     if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
-        tail = _tail(tally, trees, stratum, counts, scale_couplings=False)
-        return Splice(tail, tail, -1), (
+        shape = _tail(tally, trees, stratum, fit_spread=False)
+        return _bagged_model(tally, shape, counts), (
             f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
             "their null is the bagged model."
         )
@@ -286,8 +291,8 @@ def _fit(
         scale = _own_scale(stratum, counts, pooled)
         possible = scale * stratum.thinning <= 1
     if not possible.all():
-        tail = _tail(tally, trees, stratum, counts, scale_couplings=True)
-        return Splice(tail, tail, -1), (
+        shape = _tail(tally, trees, stratum, fit_spread=True)
+        return _bagged_model(tally, shape, counts), (
             "The probes were asked in too few trees to stand for all of them (thinning above 1); "
             "the null is the bagged model with its spread fitted to the probes."
         )
@@ -295,7 +300,9 @@ def _fit(
     joint = body.quantile(FEWEST_PROBES / stratum.n_probes)
     if float(body.sf(joint)) < FEWEST_PROBES / stratum.n_probes:
         joint -= 1  # the last count with enough probes beyond it
-    tail = _tail(tally, trees, stratum, None, scale_couplings=True, mean=body.mean)
+    rates, weights = _tail(tally, trees, stratum, fit_spread=True).rates(body.mean)
+    nodes = max(tally.n_nodes, 1)
+    tail = BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
     return Splice(body, tail, joint), None
 
 
@@ -307,36 +314,24 @@ def _own_scale(stratum: Stratum, counts: Ints, pooled: float) -> float:
     return matched_scale(lambda scale: [stratum.thinned(scale)], [counts], pooled)
 
 
-def _tail(
-    tally: Tally,
-    trees: Trees,
-    stratum: Stratum,
-    counts: Ints | None,
-    *,
-    scale_couplings: bool,
-    mean: float | None = None,
-) -> BinomialMixture:
-    """The bagged model of a stratum, of a given mean or matched to its counts."""
+def _tail(tally: Tally, trees: Trees, stratum: Stratum, *, fit_spread: bool) -> Shape:
+    """The shape of the bagged model for a stratum, its spread that of the probes if so wished."""
     couplings = stratum.couplings
     if couplings.sum() == 0 and tally.couplings is not None:
         couplings = tally.couplings.sum(0, dtype=np.int64)
-    nodes = max(tally.n_nodes, 1)
-    won = stratum.mean * tally.n_features / nodes if len(stratum.wins) else 0.0
+    won = stratum.mean * tally.n_features / max(tally.n_nodes, 1) if len(stratum.wins) else 0.0
     share = float(np.clip(won, 0.0, 1.0)) or 1.0
-    factor = 1.0
-    if scale_couplings and couplings.sum() > 0 and trees.candidates > 1:
-        factor = scale_for_variance(stratum.rate_variance, couplings, trees, share)
-    at_most = mean if mean is not None else 4 * max(float(tally.counts.mean()), 1.0)
-    rates, weights = relative_rates(couplings, trees, share, at_most, factor)
+    if not fit_spread:
+        return Shape(couplings, trees, share, CONTRASTS)
+    shape = Shape(couplings, trees, share, TAIL_CONTRASTS)
+    return shape.with_variance(stratum.rate_variance)
 
-    def model(scale: float) -> BinomialMixture:
-        return BinomialMixture(np.full(len(rates), nodes), scale * rates / nodes, weights)
 
-    if mean is None:
-        assert counts is not None
-        start = max(float(counts.mean()), 0.5 / len(counts))
-        mean = matched_scale(lambda scale: [model(scale)], [counts], start)
-    return model(mean)
+def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:
+    """The bagged model alone, matched to a stratum's counts."""
+    start = max(float(counts.mean()), 0.5 / len(counts))
+    model = matched(shape, counts, max(tally.n_nodes, 1), start)
+    return Splice(model, model, -1)
 
 
 def _diagnostics(

@@ -12,14 +12,13 @@ This covers both strategies and mixtures: F_t is the pool of tree t, F without p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from nullforest.nulls.contrasts import (
-    CONTRASTS,
     COUPLINGS,
     TABLE_COUPLINGS,
     latent_grid,
@@ -74,7 +73,7 @@ class Trees:
         return cls(total[used] / share[used], share[used], candidates)
 
     def saturate(self, rates: Floats, null_share: float) -> Floats:
-        """Saturated rate s of each relative rate; null features win `null_share` of the nodes."""
+        """Rate s of each relative rate, where null features win `null_share` of the nodes."""
         result = np.zeros_like(rates)
         for load, share in zip(self.load * null_share, self.share, strict=True):
             result -= share * np.expm1(-load * rates)
@@ -98,52 +97,11 @@ def coupling_weights(histogram: NDArray[np.int64], scale: float = 1.0) -> Floats
     return rows
 
 
-def _rates(histogram: NDArray[np.int64], trees: Trees, null_share: float, scale: float) -> Floats:
-    """s(z) on the latent grid, up to a constant factor."""
-    table = win_table(trees.candidates, CONTRASTS)
-    rates = np.tensordot(coupling_weights(histogram, scale), table, axes=1)
-    return trees.saturate(rates, null_share)
+@dataclass(frozen=True)
+class Shape:
+    """How the rates of null features spread, before it is known how large they are.
 
-
-def variance(
-    histogram: NDArray[np.int64], trees: Trees, null_share: float, scale: float = 1.0
-) -> float:
-    """Variance of the relative rates, the mean rate being 1."""
-    rates, weights = _rates(histogram, trees, null_share, scale), latent_grid(CONTRASTS).weights
-    mean = (rates * weights).sum()
-    if mean == 0:
-        return 0.0
-    return float(((rates / mean - 1) ** 2 * weights).sum())
-
-
-def scale_for_variance(
-    target: float, histogram: NDArray[np.int64], trees: Trees, null_share: float
-) -> float:
-    """The factor on the couplings at which the relative rates have the variance `target`.
-
-    The variance grows with the couplings, so the bracket of allowed factors is halved; its ends
-    serve where the target lies outside.
-    """
-    low, high = np.log(_SCALES[0]), np.log(_SCALES[1])
-    for _ in range(20):  # a factor of 2500, halved to 1e-5 of its logarithm
-        middle = (low + high) / 2
-        if variance(histogram, trees, null_share, float(np.exp(middle))) < target:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp((low + high) / 2))
-
-
-def relative_rates(
-    histogram: NDArray[np.int64],
-    trees: Trees,
-    null_share: float,
-    largest_mean: float,
-    scale: float = 1.0,
-) -> tuple[Floats, Floats]:
-    """Rates of null features relative to their mean, and the probability of each.
-
-    Parameters
+    Attributes
     ----------
     histogram : (B,) int
         Couplings of the nodes that null features won, in the bins of `COUPLING_EDGES`.
@@ -151,20 +109,72 @@ def relative_rates(
         The forest's trees.
     null_share : float
         Share of the nodes that null features won.
-    largest_mean : float
-        The largest expected count of a null feature at which the rates will be used.
+    contrasts : int
+        Latent contrasts of a feature, m.
     scale : float
         Factor on the couplings.
     """
-    if histogram.sum() == 0 or trees.candidates == 1:
-        return np.ones(1), np.ones(1)
-    base = latent_grid(CONTRASTS)
-    rates = _rates(histogram, trees, null_share, scale)
-    # Counts of mean λ tell rates apart that differ by 1/√λ, so the grid of max|z| must be as
-    # fine; the rates are smooth in it, and interpolated.
-    finer = 8 * 2 ** int(np.clip(np.ceil(np.log2(max(largest_mean, 1.0) / 100) / 2), 0, 3))
-    fine = latent_grid(CONTRASTS, finer)
-    logs = np.log(np.maximum(rates, 1e-12 * rates.max()))  # where the rate is 0, so is the count
-    values = np.exp(CubicSpline(base.largest, logs)(fine.largest))
-    mean = (values * fine.weights).sum()
-    return merge_rates((values / mean).ravel(), fine.weights.ravel(), largest_mean)
+
+    histogram: NDArray[np.int64]
+    trees: Trees
+    null_share: float
+    contrasts: int
+    scale: float = 1.0
+
+    def _on_grid(self) -> Floats:
+        """s(z) on the latent grid, up to a constant factor."""
+        table = win_table(self.trees.candidates, self.contrasts)
+        rates = np.tensordot(coupling_weights(self.histogram, self.scale), table, axes=1)
+        return self.trees.saturate(rates, self.null_share)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the relative rates, the mean rate being 1."""
+        if self.equal:
+            return 0.0
+        rates, weights = self._on_grid(), latent_grid(self.contrasts).weights
+        mean = (rates * weights).sum()
+        return float(((rates / mean - 1) ** 2 * weights).sum())
+
+    @property
+    def equal(self) -> bool:
+        """Whether all null features have the same rate: there is no competition, or no node."""
+        return bool(self.histogram.sum() == 0 or self.trees.candidates == 1)
+
+    def with_variance(self, target: float) -> Shape:
+        """The shape with its couplings scaled such that the relative rates have this variance.
+
+        The variance grows with the couplings, so the bracket of allowed factors is halved; its
+        ends serve where the target lies outside.
+        """
+        if self.equal:
+            return self
+        low, high = np.log(_SCALES[0]), np.log(_SCALES[1])
+        for _ in range(16):  # a factor of 2500, halved to 1e-4 of its logarithm
+            middle = (low + high) / 2
+            if replace(self, scale=float(np.exp(middle))).variance < target:
+                low = middle
+            else:
+                high = middle
+        return replace(self, scale=float(np.exp((low + high) / 2)))
+
+    def rates(self, largest_mean: float) -> tuple[Floats, Floats]:
+        """Rates of null features relative to their mean, and the probability of each.
+
+        Parameters
+        ----------
+        largest_mean : float
+            The largest expected count of a null feature at which the rates will be used.
+        """
+        if self.equal:
+            return np.ones(1), np.ones(1)
+        base = latent_grid(self.contrasts)
+        # Counts of mean λ tell rates apart that differ by 1/√λ, so the grid of max|z| must be as
+        # fine; the rates are smooth in it, and interpolated.
+        finer = 8 * 2 ** int(np.clip(np.ceil(np.log2(max(largest_mean, 1.0) / 100) / 2), 0, 3))
+        fine = latent_grid(self.contrasts, finer)
+        coarse = self._on_grid()
+        logs = np.log(np.maximum(coarse, 1e-12 * coarse.max()))  # rates below it win no node
+        values = np.exp(CubicSpline(base.largest, logs)(fine.largest))
+        mean = (values * fine.weights).sum()
+        return merge_rates((values / mean).ravel(), fine.weights.ravel(), largest_mean)

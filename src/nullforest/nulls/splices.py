@@ -45,9 +45,9 @@ class Splice:
         """Expected count, the sum of P(n > k) over all k."""
         if self._factor == 0:
             return self.body.mean
-        k = np.arange(self.joint + 1)
-        above = max(self.tail.mean - float(self.tail.sf(k).sum()), 0.0)
-        return float(self.body.sf(k).sum() + self._factor * above)
+        end = self.tail.quantile(1e-15 * float(self.tail.sf(self.joint)))  # the rest is rounding
+        below, above = np.arange(self.joint + 1), np.arange(self.joint + 1, end + 1)
+        return float(self.body.sf(below).sum() + self._factor * self.tail.sf(above).sum())
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""

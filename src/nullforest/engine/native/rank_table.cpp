@@ -27,7 +27,7 @@ struct RankTable::Worker {
     bool has_missing = false;
 };
 
-RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
+void RankTable::allocate() {
     const std::size_t S = n_samples(), F = n_features();
     n_words_ = (S + 63) / 64;
     if (by_order())
@@ -47,7 +47,39 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
     differs_.reset(new std::uint64_t[F * n_words_]);
     n_known_.assign(F, 0);
     flags_.assign(F, 0);
+}
 
+RankTable::RankTable(const RankTable& like, std::size_t n_columns) : matrix_{} {
+    matrix_.n_samples = like.n_samples();
+    matrix_.n_features = n_columns;
+    allocate();
+}
+
+void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
+                    std::uint32_t n_known) {
+    std::copy(differs, differs + n_words_, differs_.get() + feature * n_words_);
+    n_known_[feature] = n_known;
+    if (n_known < n_samples()) has_missing_ = true;
+    store(feature, order);
+}
+
+void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
+    const std::uint32_t S = static_cast<std::uint32_t>(n_samples());
+    if (by_order()) {
+        for (std::uint32_t p = 0; p < S; ++p) {
+            out[p] = order(feature)[p];
+            if (S > 256)
+                out[p] |= static_cast<std::uint32_t>(ninth_bits(feature)[p / 64] >> p % 64 & 1) << 8;
+        }
+    } else {
+        for (std::uint32_t s = 0; s < S; ++s)
+            out[rank_bytes_ == 2 ? ranks16(feature)[s] : ranks32(feature)[s]] = s;
+    }
+}
+
+RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
+    const std::size_t F = n_features();
+    allocate();
     std::atomic<std::size_t> next{0};
     std::mutex merge;
     std::exception_ptr failure;
@@ -138,11 +170,12 @@ void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker,
         if (sorter.has_infinite && (worker.infinite_feature < 0 ||
                                     static_cast<std::int64_t>(f) < worker.infinite_feature))
             worker.infinite_feature = static_cast<std::int64_t>(f);
-        store(f, worker.order.data(), worker);
+        store(f, worker.order.data());
+        worker.fingerprint += hash_of(f);
     }
 }
 
-void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& worker) {
+void RankTable::store(std::size_t feature, const std::uint32_t* order) {
     const std::size_t S = n_samples();
     std::uint8_t* out = block_ + feature * stride_;
     if (by_order()) {
@@ -163,7 +196,11 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& w
     for (std::size_t w = 0; w < n_words_; ++w)
         n_different += __builtin_popcountll(differs_[feature * n_words_ + w]);
     flags_[feature] = (n_different + 1 < S ? kTied : 0) | (n_known_[feature] < S ? kMissing : 0);
-    // The hash covers what a tree can see: order and ties. Columns add, so threads commute.
+}
+
+// The hash covers what a tree can see: order and ties. Columns add, so threads commute.
+std::uint64_t RankTable::hash_of(std::size_t feature) const {
+    const std::uint8_t* out = order(feature);
     std::uint64_t hash = feature + 1;
     for (std::size_t i = 0; i < stride_; i += 8) {
         std::uint64_t word;
@@ -175,7 +212,7 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& w
         hash = (hash ^ differs_[feature * n_words_ + w]) * kGolden;
         hash ^= hash >> 32;
     }
-    worker.fingerprint += mix(hash);
+    return mix(hash);
 }
 
 }  // namespace nullforest
