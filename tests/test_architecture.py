@@ -17,7 +17,8 @@ LAYERS = [
     {"decisions"},
     {"selection"},
     {"selector", "report", "importances"},
-    {"baselines", "wrappers"},
+    {"baselines", "peers", "wrappers"},
+    {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},
 ]
 #: Calls down the path that are made when asked for, inside a function, and why.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nullforest import baselines, datasets, importances, simulate
+    from nullforest.auditing import Audit, audit
+    from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
@@ -17,13 +19,18 @@ if TYPE_CHECKING:
     from nullforest.tallies import Tally
 
 __all__ = [
+    "Audit",
+    "Comparison",
     "Forest",
     "ForestSelector",
     "InputError",
     "RankTable",
     "Selection",
     "Tally",
+    "audit",
     "baselines",
+    "compare",
+    "compare_runs",
     "datasets",
     "grow",
     "grow_many",
@@ -38,12 +45,17 @@ __version__ = "0.1.0"
 #: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
+    "Audit": "auditing",
+    "Comparison": "comparing",
     "Forest": "engine",
     "ForestSelector": "selector",
     "InputError": "errors",
     "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
+    "audit": "auditing",
+    "compare": "comparing",
+    "compare_runs": "comparing",
     "grow": "engine",
     "grow_many": "engine",
     "null": "nulls",
