@@ -28,6 +28,32 @@ class ForestSettings:
     seed: int = 0
     jobs: int = -1
 
+    def arguments(self, table: Table) -> dict[str, Any]:
+        """The arguments of `nullforest.grow`; what cannot be is refused by its option."""
+        F = table.X.shape[1]
+        if self.candidates is not None and self.candidates > F:
+            raise InputError(
+                f"--candidates {self.candidates} is more than the {F} features of the table; "
+                f"give at most {F}."
+            )
+        if not 0.0 < self.samples <= 1.0:
+            raise InputError(
+                f"--samples {self.samples:g} is no share of the samples; give a number above 0 "
+                "and up to 1."
+            )
+        return {
+            "criterion": "gini" if table.task == "classification" else "variance",
+            "trees": self.trees,
+            "candidates": self.candidates,
+            "draw": self.draw,
+            "samples": self.samples,
+            "replace": self.replace,
+            "min_leaf": self.min_leaf,
+            "max_depth": self.max_depth,
+            "seed": self.seed,
+            "n_jobs": self.jobs,
+        }
+
     def run_of(self, table: Table, data: str) -> dict[str, Any]:
         """What a reader needs to know to repeat the run."""
         return {
@@ -46,30 +72,10 @@ def grow_tally(
     table: Table, settings: ForestSettings, progress: Callable[[int, int], object]
 ) -> Tally:
     """Grow a forest on a table and take its tally."""
-    F = table.X.shape[1]
-    if settings.candidates is not None and settings.candidates > F:
-        raise InputError(
-            f"--candidates {settings.candidates} is more than the {F} features of the table; "
-            f"give at most {F}."
-        )
-    if not 0.0 < settings.samples <= 1.0:
-        raise InputError(
-            f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
-            "and up to 1."
-        )
     forest = grow(
         table.X,
         table.y,
-        criterion="gini" if table.task == "classification" else "variance",
-        trees=settings.trees,
-        candidates=settings.candidates,
-        draw=settings.draw,
-        samples=settings.samples,
-        replace=settings.replace,
-        min_leaf=settings.min_leaf,
-        max_depth=settings.max_depth,
-        seed=settings.seed,
-        n_jobs=settings.jobs,
+        **settings.arguments(table),
         keep_trees=False,
         oob=False,
         progress=progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ class Outputs:
     json: Path | None = None
     tally: Path | None = None
     report: Path | None = None
+    plot: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files asked for, by their option."""
@@ -63,30 +64,35 @@ class Outputs:
         bool
             Whether all went well; what did not is said on standard error.
         """
-        well = True
-        for name, path in self.paths().items():
-            try:
-                _write(name, path, selection, run)
-            except OSError as error:
-                complain(f"{path} could not be written: {error.strerror or error}.")
-                well = False
-        return well
 
-
-def _write(name: str, path: Path, selection: Selection, run: Mapping[str, Any]) -> None:
-    match name:
-        case "table":
-            selection.to_csv(path)
-        case "json":
-            selection.to_json(path)
-        case "tally":
-            selection.tally.save(path)
-        case "report":
+        def write_report(path: Path) -> None:
             from nullforest.report import render_html
 
             page = render_html(selection, run)
             with writing(path) as file:
                 file.write(page)
+
+        return write_each(
+            self,
+            {
+                "table": selection.to_csv,
+                "json": selection.to_json,
+                "tally": selection.tally.save,
+                "report": write_report,
+            },
+        )
+
+
+def write_each(outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]) -> bool:
+    """Write each file asked for by its writer; True where all went well."""
+    well = True
+    for name, path in outputs.paths().items():
+        try:
+            writers[name](path)
+        except OSError as error:
+            complain(f"{path} could not be written: {error.strerror or error}.")
+            well = False
+    return well
 
 
 def make_folder(path: Path) -> None:

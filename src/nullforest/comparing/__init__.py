@@ -45,7 +45,7 @@ def compare(
     ----------
     X, y
         As :func:`nullforest.grow` takes them. X is sorted once; "paper", "bagged" and "probes"
-        judge one and the same forest.
+        judge the same trees.
     methods : sequence of str
         Names from `METHODS`. One that cannot be run here is left out, and the result says why.
     alpha : float
@@ -92,9 +92,14 @@ def compare(
             if why:
                 skipped[method] = why
             else:
+
+                def within(done: float, total: int, i: int = i) -> None:
+                    tell(i + done / total, len(methods))
+
+                problem.progress = within
                 answers[method] = METHODS[method](problem)
             tell(i + 1, len(methods))
-    names = problem.forest.tally.names
+    names = problem.forest().tally.names
     return Comparison(answers, names, alpha, error, _mask(relevant, len(names)), skipped)
 
 

@@ -14,6 +14,7 @@ from nullforest import baselines
 from nullforest.decisions import ErrorRate, decide
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.peers import PEERS, PeerTask
+from nullforest.progress import Report
 from nullforest.selection import Selection, select
 
 
@@ -30,7 +31,7 @@ class Answer:
 
 @dataclass
 class Problem:
-    """One data set, and the settings that the methods share; the plain forest is grown once."""
+    """One data set, and the settings that the methods share."""
 
     table: RankTable
     y: Any
@@ -41,15 +42,22 @@ class Problem:
     seed: int
     n_jobs: int
     settings: dict[str, Any]
-    _forest: Forest | None = field(default=None, init=False)
+    progress: Report = lambda done, total: None
+    _forests: dict[bool, Forest] = field(default_factory=dict, init=False)
 
-    @property
-    def forest(self) -> Forest:
-        """The forest that all nulls of the counts judge."""
-        if self._forest is None:
+    def forest(self, *, probed: bool = False) -> Forest:
+        """The forest whose counts the nulls judge; its trees are the same with probes or without.
+
+        A null that needs no probes is not charged with the time that they take.
+        """
+        if probed not in self._forests:
             plain = {"keep_trees": False, "oob": False} | self.settings
-            self._forest = grow(self.table, self.y, seed=self.seed, n_jobs=self.n_jobs, **plain)
-        return self._forest
+            if not probed:
+                plain["probes"] = 0
+            self._forests[probed] = grow(
+                self.table, self.y, seed=self.seed, n_jobs=self.n_jobs, **plain
+            )
+        return self._forests[probed]
 
     def common(self) -> dict[str, Any]:
         """Arguments that all tests take."""
@@ -58,7 +66,7 @@ class Problem:
 
 def _judged(null: str) -> Callable[[Problem], Answer]:
     def run(problem: Problem) -> Answer:
-        forest, start = problem.forest, monotonic()
+        forest, start = problem.forest(probed=null == "probes"), monotonic()
         selection = select(forest.tally, problem.alpha, problem.error, null)  # type: ignore[arg-type]  # a Kind, by METHODS
         seconds = forest.seconds + monotonic() - start
         return Answer(selection.support, selection.pvalues, 1, seconds, selection.notes)
@@ -84,7 +92,7 @@ def _altmann(statistic: Any) -> Callable[[Problem], Answer]:
             statistic=statistic,
             permutations=p.permutations,
             error=p.error,
-            progress=lambda done, total: None,
+            progress=p.progress,
             **p.common(),
         )
     )
@@ -98,7 +106,7 @@ def _hapfelmeier(p: Problem) -> Answer:
             permutations=p.permutations,
             stop="certain" if p.error == "fpr" else "besag_clifford",
             error=p.error,
-            progress=lambda done, total: None,
+            progress=p.progress,
             **p.common(),
         )
     )
@@ -106,14 +114,12 @@ def _hapfelmeier(p: Problem) -> Answer:
 
 def _boruta(p: Problem) -> Answer:
     given = {k: v for k, v in p.common().items() if k != "candidates"}  # it has twice the features
-    return _answer(
-        baselines.boruta(p.table, p.y, rounds=p.rounds, progress=lambda done, total: None, **given)
-    )
+    return _answer(baselines.boruta(p.table, p.y, rounds=p.rounds, progress=p.progress, **given))
 
 
 def _peer(name: str) -> Callable[[Problem], Answer]:
     def run(p: Problem) -> Answer:
-        forest, start = p.forest, monotonic()
+        forest, start = p.forest(), monotonic()
         said = PEERS[name].run(
             PeerTask(
                 X=p.table.matrix,
