@@ -16,7 +16,7 @@ LAYERS = [
     {"nulls"},
     {"decisions"},
     {"selection"},
-    {"selector", "report", "importances"},
+    {"selector", "estimators", "report", "importances"},
     {"baselines", "peers", "wrappers"},
     {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
+    from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
@@ -22,6 +23,8 @@ __all__ = [
     "Audit",
     "Comparison",
     "Forest",
+    "ForestClassifier",
+    "ForestRegressor",
     "ForestSelector",
     "InputError",
     "RankTable",
@@ -48,6 +51,8 @@ _HOMES = {
     "Audit": "auditing",
     "Comparison": "comparing",
     "Forest": "engine",
+    "ForestClassifier": "estimators",
+    "ForestRegressor": "estimators",
     "ForestSelector": "selector",
     "InputError": "errors",
     "RankTable": "engine",

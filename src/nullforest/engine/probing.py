@@ -23,10 +23,11 @@ from nullforest.tallies import ProbeTally
 Ints = NDArray[np.int64]
 
 #: A probe is asked in this many times C/F of the trees (at most in all), so that its wins are
-#: thinned by q ≤ 1/2: there is room to scale q up to the counts.
-ASKED_PER_CANDIDATE = 2
-#: What the probes may add to the growing of a forest, as a share of its evaluations.
-LARGEST_SHARE = 0.25
+#: thinned by q ≤ 2/3: there is room to scale q up to the counts.
+ASKED_PER_CANDIDATE = 1.5
+#: What the probes may add to the evaluations of a forest. A question to a probe costs somewhat
+#: more than the look at a candidate, so that this is a quarter of the time (benchmarks/probes.py).
+LARGEST_SHARE = 0.15
 #: With few features even a few probes are a large share, of a small forest. So many are asked
 #: nevertheless: the tail is then seen down to 25/2000, about .01.
 FEWEST, MOST = 2000, 4000
@@ -149,23 +150,23 @@ def asked_period(n_features: int, candidates: int) -> int:
     Examples
     --------
     >>> asked_period(20_000, 1000), asked_period(300, 100)
-    (10, 1)
+    (13, 2)
     """
-    return max(1, n_features // (ASKED_PER_CANDIDATE * candidates))
+    return max(1, int(n_features / (ASKED_PER_CANDIDATE * candidates)))
 
 
 def default_number(n_samples: int, n_features: int, candidates: int, n_strata: int = 1) -> int:
     """Number of probes that `probes="auto"` asks.
 
-    As many as add a quarter to the work of the forest, but between 2 000 and 4 000: below 16 000
-    features they cost more than a quarter, of a forest that is small (with 5 000 features about
-    four fifths, with 500 eight times). Where samples are so many that this would take long, fewer,
+    As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
+    features they cost more than a quarter, of a forest that is small (with 5 000 features about as
+    much as the forest itself, with 500 ten times as much). Where samples are so many that this would take long, fewer,
     and none where those would be too few to say anything.
 
     Examples
     --------
     >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
-    (2500, 2000)
+    (2000, 2000)
     >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
     (400, 0)
     """

@@ -54,7 +54,10 @@ struct PyRankTable {
     PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
         const Matrix matrix = view(x);
         nb::gil_scoped_release release;
-        table = std::make_unique<RankTable>(matrix, n_threads);
+        table = std::make_unique<RankTable>(matrix, n_threads, [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
     }
 };
 

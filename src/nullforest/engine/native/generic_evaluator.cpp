@@ -41,7 +41,7 @@ private:
         members_.sort_by(feature);
         try_splits(members_, *score_, settings_.min_leaf,
                    [&](std::uint32_t n_left, bool missing_left) {
-                       offer({feature, n_left, missing_left, place}, split);
+                       offer({feature, n_left, missing_left, place, false}, split);
                        return done_;
                    });
     }
@@ -51,7 +51,7 @@ private:
         best_ = value;
         split = proposal;
         found_ = true;
-        done_ = score_->perfect(value);
+        done_ = split.perfect = score_->perfect(value);
     }
 
     const Outcome& outcome_;

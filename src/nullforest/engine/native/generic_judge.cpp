@@ -61,7 +61,7 @@ private:
                    [&](std::uint32_t n_left, bool missing_left) {
                        const auto value = score_->score();
                        if (!best.found || value > best.value)
-                           best = {true, value, {column, n_left, missing_left, 0}};
+                           best = {true, value, {column, n_left, missing_left}};
                        return false;
                    });
         return best;
@@ -111,12 +111,6 @@ std::unique_ptr<Judge> make_generic_judge(const RankTable& table, const RankTabl
             return real ? make((WeightedNeighbourhoodScore*)nullptr)
                         : make((NeighbourhoodScore*)nullptr);
     }
-}
-
-std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probes,
-                                  const Outcome& outcome, const Settings& settings,
-                                  Weighting weighting) {
-    return make_generic_judge(table, probes, outcome, settings, weighting);
 }
 
 }  // namespace nullforest

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "candidates.hpp"
+
 namespace nullforest {
 
 TieProfile profile_ties(const RankTable& table) {
@@ -78,11 +80,17 @@ ProbeAsker::ProbeAsker(const RankTable& table, const Outcome& outcome, const Set
                        const ProbeSet& probes, Weighting weighting)
     : settings_(settings),
       probes_(probes),
+      shape_(settings.pool),
       judge_(make_judge(table, *probes.table, outcome, settings, weighting)) {}
 
 void ProbeAsker::begin_tree(std::uint64_t tree, const Bag& bag, const std::uint32_t* pool) {
     first_ = static_cast<std::uint32_t>(tree % probes_.period);
-    depleted_.assign(probes_.size() / probes_.period + 1, Span());
+    const std::uint32_t n = (probes_.size() - first_ + probes_.period - 1) / probes_.period;
+    depleted_.assign(n, Span());
+    shift_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+        shift_[i] = static_cast<std::uint32_t>(std::uint64_t{i} * settings_.candidates / n);
+    pool_ = pool;
     judge_->begin_tree(bag, pool);
 }
 
@@ -90,20 +98,50 @@ const std::vector<Verdict>& ProbeAsker::winners(const NodeQuery& node, std::uint
                                                 std::uint32_t begin, std::uint32_t end,
                                                 const Split* winner) {
     const std::uint64_t key = ask_key(node_key);
-    questions_.clear();
     won_.clear();
-    std::size_t slot = 0;
-    for (std::uint32_t p = first_; p < probes_.size(); p += probes_.period, ++slot)
-        if (!(depleted_[slot].begin <= begin && end <= depleted_[slot].end))
-            questions_.push_back({p, below(step(key, probes_.id[p]), settings_.candidates)});
+    Split placed;
+    if (winner && winner->place == Split::kUnknown) {
+        placed = *winner;
+        placed.place = find_place(node.draw_key, winner->feature);
+        winner = &placed;
+    }
+    // Places ascend: first the probes whose shift goes round, then those from `start` on. Nothing
+    // can win behind a split that nothing can beat.
+    const std::uint32_t C = settings_.candidates, start = below(key, C);
+    const std::uint32_t limit = winner && winner->perfect ? winner->place + 1 : C;
+    const auto first_with = [&](std::uint32_t shift) {
+        return static_cast<std::uint32_t>(
+            std::lower_bound(shift_.begin(), shift_.end(), shift) - shift_.begin());
+    };
+    questions_.clear();
+    add_questions(first_with(C - start), first_with(C - start + std::min(limit, start)),
+                  start - C, begin, end);
+    if (limit > start) add_questions(0, first_with(limit - start), start, begin, end);
     judge_->judge(node, winner, questions_, won_);
     return won_;
+}
+
+void ProbeAsker::add_questions(std::uint32_t from, std::uint32_t to, std::uint32_t offset,
+                               std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = from; i < to; ++i)
+        if (!(depleted_[i].begin <= begin && end <= depleted_[i].end))
+            questions_.push_back({first_ + i * probes_.period, offset + shift_[i]});
+}
+
+// Draws the candidates anew, for a kernel that does not say which of them won.
+std::uint32_t ProbeAsker::find_place(std::uint64_t draw_key, std::uint32_t feature) const {
+    Candidates candidates(shape_, draw_key, pool_, settings_.candidates);
+    std::uint32_t place = 0;
+    while (const std::uint32_t count = candidates.next_batch())
+        for (std::uint32_t c = 0; c < count; ++c, ++place)
+            if (candidates.feature[c] == feature) return place;
+    return place;
 }
 
 void ProbeAsker::count(const Verdict& verdict, std::uint64_t node_key, std::uint32_t begin,
                        std::uint32_t end) {
     const std::uint64_t word = step(ask_key(node_key), probes_.id[verdict.probe]);
-    if (below(word << 32, settings_.pool) < settings_.candidates)
+    if (below(word, settings_.pool) < settings_.candidates)
         depleted_[verdict.probe / probes_.period] = {begin, end};
 }
 

@@ -19,11 +19,13 @@
 // Tree t asks the probes with p mod G = t mod G; G is the period. So every tree asks a share 1/G
 // of the probes, and every probe is asked in a share 1/G of the trees.
 //
-// At a node with key `node_key` where a split is sought, probe p (if not depleted) draws
-//   word             step(step(node_key, 3), id)
-//   place            below(word, C)
-// and takes the place of candidate `place` in the draw order. It wins if it would then win by the
-// rules of evaluator.hpp: its best score is strictly greater than those of all candidates before
+// At a node with key `node_key` where a split is sought, the n probes that the tree asks, ascending
+// in p, i = 0..n-1, stand in places that are spread evenly from a start:
+//   start            below(step(node_key, 3), C)
+//   place            (start + floor(i C / n)) mod C
+// So each place is equally likely for each probe, and anew at every node. The probe (if not
+// depleted) takes the place of that candidate in the draw order. It wins if it would then win by
+// the rules of evaluator.hpp: its best score is strictly greater than those of all candidates before
 // it and not smaller than those of all after it. (Seen from the whole node: with c of the C
 // candidates tied at the best score g*, a probe of score g wins with probability
 //   (1 - c/C) T(c) + (c/C) (T(c-1) if c > 1 else [g beats the others]),
@@ -32,7 +34,7 @@
 //
 // Depletion. A real feature that wins is used up: what lies below was split by it. A probe that
 // wins a node is depleted below it, in this tree, if
-//   below(word << 32, F_t) < C
+//   below(step(step(node_key, 3), id), F_t) < C
 // (as often as a feature of the tree's pool is a candidate), and not asked there.
 #pragma once
 #include <memory>
@@ -89,13 +91,20 @@ public:
                std::uint32_t end);
 
 private:
+    void add_questions(std::uint32_t from, std::uint32_t to, std::uint32_t offset,
+                       std::uint32_t begin, std::uint32_t end);
     struct Span {
         std::uint32_t begin = 1, end = 0;  // nothing lies inside
     };
+    std::uint32_t find_place(std::uint64_t draw_key, std::uint32_t feature) const;
+
     const Settings& settings_;
     const ProbeSet& probes_;
+    ShuffleShape shape_;
+    const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<Judge> judge_;
     std::uint32_t first_ = 0;
+    std::vector<std::uint32_t> shift_;  // floor(i C / n)
     std::vector<Span> depleted_;  // of the probes asked in this tree
     std::vector<Question> questions_;
     std::vector<Verdict> won_;

@@ -28,8 +28,14 @@ struct WalkTask {
     std::uint32_t pool_size, side_a, side_b, candidates;
     // the best so far; best_num = D^2, best_den = k (n - k)
     bool found, missing_left;
-    std::uint32_t feature, n_left;
+    std::uint32_t feature, n_left, place;
     std::uint64_t best_num, best_den;
+    // instead of a search (`asked` is null then): which of these columns of the table hold a split
+    // as good as the best (the first `n_or_equal` of them) or better (the others)? Ties and
+    // missing values are not looked at.
+    const std::uint32_t* asked;
+    std::uint32_t n_asked, n_or_equal;
+    std::uint8_t* passes;
     // what is too rare to be fast: features with missing values, and where values differ
     void* owner;
     void (*try_slowly)(void* owner, WalkTask& task, std::uint32_t feature);
@@ -43,6 +49,11 @@ struct WalkTask {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
         return !found || static_cast<std::uint64_t>(d * d) * best_den >
                              best_num * (std::uint64_t{k} * (n - k));
+    }
+    bool equals(std::uint32_t k, std::uint32_t l) const {
+        const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
+        return static_cast<std::uint64_t>(d * d) * best_den ==
+               best_num * (std::uint64_t{k} * (n - k));
     }
     void take(std::uint32_t winner, std::uint32_t k, std::uint32_t l) {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
