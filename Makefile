@@ -36,6 +36,7 @@ figures: $(VENV)/.installed ## draw the figures of the documentation anew
 bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/paper_null.py
 	$(BIN)/python benchmarks/tally_sklearn.py
+	$(BIN)/python benchmarks/permutation_test.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
 study: study-calibration ## long statistical studies (hours); results land in studies/results

@@ -127,11 +127,14 @@ def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path, rule):
     ended = nf.baselines.label_permutation(X, Y, resume=path, **how)
     np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
     np.testing.assert_array_equal(ended.null.expected_counts(), whole.null.expected_counts())
-    state = Exceedances(whole.values, keep=rule == "fitted")
+    empty = Exceedances.none_yet(whole.values, keep=rule == "fitted")
     identity = json.loads(np.load(path)["identity"].tobytes())
     del identity["format"]
-    Checkpoint(path, identity).restore(state)
+    state = Checkpoint(path, identity).restore(empty)
     assert state.done == B
+    assert empty.done == 0
+    np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
+    assert not empty.equal.any()  # adding changes nothing behind one's back
 
 
 def test_a_run_out_of_time_can_be_continued(tmp_path):

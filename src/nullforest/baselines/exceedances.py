@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, cast
@@ -30,7 +30,7 @@ SHARE = 0.05
 _COUNTS = ("larger", "equal", "pooled_larger", "pooled_equal")
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Exceedances:
     """How the observed statistics compare with those of permutations 0 to `done` - 1.
 
@@ -43,39 +43,50 @@ class Exceedances:
         The same over the permuted statistics of all features.
     total : (F,) float
         Sum of the permuted statistics.
-    permuted : list of (F,) float32, or None
+    permuted : tuple of (F,) float32, or None
         The permuted statistics, where kept.
     """
 
     observed: Floats
-    keep: bool = False
-    done: int = 0
-    larger: NDArray[np.int64] = field(init=False)
-    equal: NDArray[np.int64] = field(init=False)
-    pooled_larger: NDArray[np.int64] = field(init=False)
-    pooled_equal: NDArray[np.int64] = field(init=False)
-    total: Floats = field(init=False)
-    permuted: list[NDArray[np.float32]] | None = field(init=False)
+    larger: NDArray[np.int64]
+    equal: NDArray[np.int64]
+    pooled_larger: NDArray[np.int64]
+    pooled_equal: NDArray[np.int64]
+    total: Floats
+    permuted: tuple[NDArray[np.float32], ...] | None
+    done: int
 
-    def __post_init__(self) -> None:
-        for name in _COUNTS:
-            setattr(self, name, np.zeros(len(self.observed), np.int64))
-        self.total = np.zeros(len(self.observed))
-        self.permuted = [] if self.keep else None
+    @classmethod
+    def none_yet(cls, observed: Floats, *, keep: bool) -> Exceedances:
+        """Before the first permutation."""
+        zeros = np.zeros(len(observed), np.int64)
+        return cls(
+            observed=observed,
+            larger=zeros,
+            equal=zeros,
+            pooled_larger=zeros,
+            pooled_equal=zeros,
+            total=np.zeros(len(observed)),
+            permuted=() if keep else None,
+            done=0,
+        )
 
-    def add(self, values: Floats) -> None:
-        """Count one more permutation."""
-        self.larger += values > self.observed
-        self.equal += values == self.observed
+    def plus(self, values: Floats) -> Exceedances:
+        """One permutation more; this one stays as it is, so that Ctrl-C leaves no half of it."""
         ordered = np.sort(values)
         not_larger = np.searchsorted(ordered, self.observed, "right")
         smaller = np.searchsorted(ordered, self.observed, "left")
-        self.pooled_larger += len(values) - not_larger
-        self.pooled_equal += not_larger - smaller
-        self.total += values
-        if self.permuted is not None:
-            self.permuted.append(values.astype(np.float32))
-        self.done += 1
+        kept = self.permuted
+        return Exceedances(
+            observed=self.observed,
+            larger=self.larger + (values > self.observed),
+            equal=self.equal + (values == self.observed),
+            pooled_larger=self.pooled_larger + (len(values) - not_larger),
+            pooled_equal=self.pooled_equal + (not_larger - smaller),
+            total=self.total + values,
+            permuted=None if kept is None else (*kept, values.astype(np.float32)),
+            done=self.done + 1,
+        )
 
     def pvalues(self, *, strict: bool, pooled: bool) -> Floats:
         """(1 + #{permuted ≥ observed}) / (1 + number), or strictly #{permuted > observed} / number.
@@ -112,10 +123,10 @@ class Checkpoint:
         if self.path is not None and not self.path.parent.is_dir():
             raise InputError(f"There is no folder {self.path.parent} to resume from; create it.")
 
-    def restore(self, state: Exceedances) -> None:
-        """Bring `state` to where the file is, if there is one."""
+    def restore(self, state: Exceedances) -> Exceedances:
+        """The state in the file, if there is one, else `state`."""
         if self.path is None or not self.path.exists():
-            return
+            return state
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 identity = archive["identity"].tobytes().decode()
@@ -129,11 +140,12 @@ class Checkpoint:
                 f"{self.path} belongs to a run on other data or with other settings"
                 f"{_difference(identity, self.identity)}; give another file, or delete it."
             )
-        for name in (*_COUNTS, "total"):
-            setattr(state, name, arrays[name])
-        state.done = int(arrays["done"])
-        if state.permuted is not None:
-            state.permuted = list(arrays["permuted"])
+        return Exceedances(
+            observed=state.observed,
+            **{name: arrays[name] for name in (*_COUNTS, "total")},
+            permuted=None if state.permuted is None else tuple(arrays.get("permuted", ())),
+            done=int(arrays["done"]),
+        )
 
     def save(self, state: Exceedances, *, now: bool = False) -> None:
         """Write the file if it is time, or at once; it is whole at any moment."""

@@ -126,9 +126,9 @@ def label_permutation(
     settings = settings | {"n_jobs": n_jobs} | tool.settings
     observed = grow(tool.table, y, seed=seed, sample_weight=labels.weight, **settings)
     values = tool.read(observed)
-    state = Exceedances(values, keep=rule == "fitted")
-    checkpoint = Checkpoint(resume, _identity(observed, labels, statistic, seed, state.keep))
-    checkpoint.restore(state)
+    keep = rule == "fitted"
+    checkpoint = Checkpoint(resume, _identity(observed, labels, statistic, seed, keep))
+    state = checkpoint.restore(Exceedances.none_yet(values, keep=keep))
     if state.done > permutations:
         raise InputError(
             f"{resume} holds {state.done} permutations, more than the {permutations} asked for; "
@@ -148,7 +148,7 @@ def label_permutation(
         )
         try:
             for forest in forests:
-                state.add(tool.read(forest))
+                state = state.plus(tool.read(forest))
                 checkpoint.save(state)
         finally:  # an interruption loses no permutation that was finished
             checkpoint.save(state, now=True)
