@@ -2,6 +2,7 @@
 
 python -m studies.baselines simulated [--repeats R]
 python -m studies.baselines peers [--repeats R]
+python -m studies.baselines ztest [--repeats R]
 python -m studies.baselines audit [--npz FILE] [--permutations R]
 python -m studies.baselines leukemia
 
@@ -107,10 +108,39 @@ def leukemia() -> None:
     show(result.shared)
 
 
+def z_test(repeats: int) -> None:
+    """How Breiman and Cutler's test depends on the numbers of trees and of samples."""
+    rows = []
+    for trees in (100, 400):
+        for samples in (50, 150, 450):
+            rejected = []
+            for seed in range(repeats):
+                rng = np.random.default_rng(seed)
+                X = rng.normal(size=(samples, 5))
+                y = rng.random(samples) < 1 / (1 + np.exp(-0.4 * X[:, 0]))  # a weak relation
+                selection = nf.baselines.breiman_cutler(
+                    X,
+                    y,
+                    alpha=0.05,
+                    trees=trees,
+                    candidates=2,
+                    seed=seed,
+                    replace=True,
+                    samples=1.0,
+                )
+                rejected.append(selection.support)
+            share, null = np.array(rejected), np.array(rejected)[:, 1:].mean(axis=1)
+            error = null.std(ddof=1) / np.sqrt(repeats)
+            rows.append([trees, samples, share[:, 0].mean(), null.mean(), error])
+    names = ["trees", "samples", "power", "fpr", "fpr_se"]
+    print(f"\nBreiman and Cutler's z-test at .05, one of 5 features related, {repeats} data sets\n")
+    show(pd.DataFrame(rows, columns=names).set_index("trees"))
+
+
 def main() -> None:
     """Run one of the studies."""
     parser = argparse.ArgumentParser(prog="python -m studies.baselines", description=__doc__)
-    parser.add_argument("study", choices=["simulated", "peers", "audit", "leukemia"])
+    parser.add_argument("study", choices=["simulated", "peers", "ztest", "audit", "leukemia"])
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--npz", type=Path, help="file with X and y; the embedded data if not said")
     parser.add_argument("--permutations", type=int, default=24)
@@ -119,6 +149,8 @@ def main() -> None:
         simulated(asked.repeats)
     elif asked.study == "peers":
         beside_peers(asked.repeats)
+    elif asked.study == "ztest":
+        z_test(asked.repeats)
     elif asked.study == "audit":
         audited(asked.npz, asked.permutations)
     else:

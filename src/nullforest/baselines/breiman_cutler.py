@@ -7,9 +7,9 @@ z_f = mean(d) / (sd(d) / √T),   p_f = 1 - Φ(z_f).
 Promises nothing that a user should build on. The trees share one sample, so the d_t are
 independent only *given* these data: the test asks whether the importance in this sample would
 differ from zero if infinitely many trees were grown, and z grows like √T for every feature
-whose importance is not exactly zero, meaningless ones included. Strobl and Zeileis (2008) show
+whose importance is not exactly zero, meaningless ones included. Strobl and Zeileis (2008) report
 that its power grows with the number of trees, which the user chooses, and falls with the
-number of samples. Cost: one forest.
+number of samples; docs/baselines.md shows what we see of it. Cost: one forest.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from nullforest.selection import Selection
 
 KIND = "Breiman and Cutler's z-test"
 WARNING = (
-    "The power of Breiman and Cutler's test grows with the number of trees and falls with the "
-    "number of samples (Strobl and Zeileis 2008), so its p-values say nothing about a population; "
-    "it is here for comparison only."
+    "Strobl and Zeileis (2008) report that the power of Breiman and Cutler's test grows with the "
+    "number of trees and falls with the number of samples; its z-scores grow with the root of the "
+    "number of trees for features that mean nothing too, so it is here for comparison only."
 )
 
 
