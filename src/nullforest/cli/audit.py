@@ -61,7 +61,7 @@ def audit(
     Example: nullforest audit patients.csv --target ill --plot qq.png
     """
     from nullforest.auditing import audit as run_audit
-    from nullforest.cli.growing import ForestSettings
+    from nullforest.cli.growing import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
     from nullforest.io import read_table
@@ -86,16 +86,16 @@ def audit(
             blocks=read.sample_ids if blocks else None,
             max_seconds=max_seconds,
             progress=progress,
-            **settings.arguments(read),
+            **grow_arguments(read, settings),
         )
-    well = write_each(
+    written, well = write_each(
         outputs, {"table": result.to_csv, "json": result.to_json, "plot": result.plot}
     )
     screen.say(result.verdict())
     screen.show_frame(result.table)
     for note in (*read.notes, *result.notes):
         screen.say(f"note: {note}", "yellow")
-    screen.say_written(outputs.paths().values())
+    screen.say_written(written)
     if not well:
         raise typer.Exit(BAD_INPUT)
 

@@ -61,7 +61,7 @@ def compare(
 
     Example: nullforest compare patients.csv --target ill --methods paper,bagged,altmann
     """
-    from nullforest.cli.growing import ForestSettings
+    from nullforest.cli.growing import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
     from nullforest.comparing import METHODS
@@ -93,9 +93,9 @@ def compare(
             permutations=permutations,
             rounds=rounds,
             progress=progress,
-            **settings.arguments(read),
+            **grow_arguments(read, settings),
         )
-    well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})
+    written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})
     screen.say(f"{result.names.size} features, {error} {alpha:g}")
     screen.show_frame(result.table.reset_index())
     screen.say("Selected by both")
@@ -105,7 +105,7 @@ def compare(
     for method, answer in result.answers.items():
         for note in answer.notes:
             screen.say(f"note: {method}: {note}", "yellow")
-    screen.say_written(outputs.paths().values())
+    screen.say_written(written)
     if not well:
         raise typer.Exit(BAD_INPUT)
 

@@ -1,17 +1,15 @@
-"""Which forest does the command grow? Settings from the options, and the tally that comes of it."""
+"""Which forest does the command grow? Settings from the options, and how a reader repeats it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from nullforest.engine import grow
 from nullforest.errors import InputError
-from nullforest.tallies import Tally
 
 if TYPE_CHECKING:
     from nullforest.io import Table
+    from nullforest.tallies import Tally
 
 
 @dataclass(frozen=True)
@@ -28,32 +26,6 @@ class ForestSettings:
     seed: int = 0
     jobs: int = -1
 
-    def arguments(self, table: Table) -> dict[str, Any]:
-        """The arguments of `nullforest.grow`; what cannot be is refused by its option."""
-        F = table.X.shape[1]
-        if self.candidates is not None and self.candidates > F:
-            raise InputError(
-                f"--candidates {self.candidates} is more than the {F} features of the table; "
-                f"give at most {F}."
-            )
-        if not 0.0 < self.samples <= 1.0:
-            raise InputError(
-                f"--samples {self.samples:g} is no share of the samples; give a number above 0 "
-                "and up to 1."
-            )
-        return {
-            "criterion": "gini" if table.task == "classification" else "variance",
-            "trees": self.trees,
-            "candidates": self.candidates,
-            "draw": self.draw,
-            "samples": self.samples,
-            "replace": self.replace,
-            "min_leaf": self.min_leaf,
-            "max_depth": self.max_depth,
-            "seed": self.seed,
-            "n_jobs": self.jobs,
-        }
-
     def run_of(self, table: Table, data: str) -> dict[str, Any]:
         """What a reader needs to know to repeat the run."""
         return {
@@ -67,18 +39,41 @@ class ForestSettings:
             "seed": self.seed,
         }
 
+    def options(self, tally: Tally) -> list[str]:
+        """The options that grow the same forest again, what the data decided included."""
+        words = ["--trees", tally.n_trees, "--candidates", tally.candidates, "--draw", self.draw]
+        words += ["--samples", f"{self.samples:g}", "--min-leaf", self.min_leaf]
+        if self.replace:
+            words.append("--replace")
+        if self.max_depth is not None:
+            words += ["--max-depth", self.max_depth]
+        return [str(word) for word in [*words, "--seed", self.seed]]
 
-def grow_tally(
-    table: Table, settings: ForestSettings, progress: Callable[[int, int], object]
-) -> Tally:
-    """Grow a forest on a table and take its tally."""
-    forest = grow(
-        table.X,
-        table.y,
-        **settings.arguments(table),
-        keep_trees=False,
-        oob=False,
-        progress=progress,
-        feature_names=table.feature_names,
-    )
-    return forest.tally
+
+def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
+    """The settings as :func:`nullforest.grow` takes them; refuse what does not fit the table."""
+    F = table.X.shape[1]
+    if settings.candidates is not None and settings.candidates > F:
+        raise InputError(
+            f"--candidates {settings.candidates} is more than the {F} features of the table; "
+            f"give at most {F}."
+        )
+    if not 0.0 < settings.samples <= 1.0:
+        raise InputError(
+            f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
+            "and up to 1."
+        )
+    return {
+        "criterion": "gini" if table.task == "classification" else "variance",
+        "trees": settings.trees,
+        "candidates": settings.candidates,
+        "draw": settings.draw,
+        "samples": settings.samples,
+        "replace": settings.replace,
+        "min_leaf": settings.min_leaf,
+        "max_depth": settings.max_depth,
+        "seed": settings.seed,
+        "n_jobs": settings.jobs,
+        "keep_trees": False,
+        "feature_names": table.feature_names,
+    }

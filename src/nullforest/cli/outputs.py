@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nullforest.cli.endings import complain
 from nullforest.errors import InputError
@@ -56,43 +56,65 @@ class Outputs:
                     f"--{name}."
                 )
 
-    def write(self, selection: Selection, run: Mapping[str, Any]) -> bool:
+    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
+
+        Parameters
+        ----------
+        selection : Selection
+        page : callable
+            Makes the report, when it is its turn.
 
         Returns
         -------
-        bool
-            Whether all went well; what did not is said on standard error.
+        written : list of Path
+        well : bool
+            Whether the answer is on disk wherever it was asked for; what is not is said on
+            standard error. A report that fails is said too, but the selection stands without it.
         """
+        written, well = [], True
+        for name, path in self.paths().items():
+            try:
+                _write(name, path, selection, page)
+            except Exception as error:
+                if name != "report" and not isinstance(error, OSError):
+                    raise
+                reason = (isinstance(error, OSError) and error.strerror) or str(error)
+                complain(f"{path} could not be written: {reason or type(error).__name__}.")
+                well &= name == "report"
+            else:
+                written.append(path)
+        return written, well
 
-        def write_report(path: Path) -> None:
-            from nullforest.report import render_html
 
-            page = render_html(selection, run)
+def _write(name: str, path: Path, selection: Selection, page: Callable[[], str]) -> None:
+    match name:
+        case "table":
+            selection.to_csv(path)
+        case "json":
+            selection.to_json(path)
+        case "tally":
+            selection.tally.save(path)
+        case "report":
+            text = page()
             with writing(path) as file:
-                file.write(page)
-
-        return write_each(
-            self,
-            {
-                "table": selection.to_csv,
-                "json": selection.to_json,
-                "tally": selection.tally.save,
-                "report": write_report,
-            },
-        )
+                file.write(text)
 
 
-def write_each(outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]) -> bool:
-    """Write each file asked for by its writer; True where all went well."""
-    well = True
+def write_each(
+    outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
+) -> tuple[list[Path], bool]:
+    """Write each file asked for by its own writer; which were written, and whether all were."""
+    written, well = [], True
     for name, path in outputs.paths().items():
         try:
             writers[name](path)
         except OSError as error:
             complain(f"{path} could not be written: {error.strerror or error}.")
             well = False
-    return well
+        else:
+            written.append(path)
+    return written, well
 
 
 def make_folder(path: Path) -> None:

@@ -25,11 +25,8 @@ public:
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
         std::uint32_t place = 0;
-        while (const std::uint32_t count = candidates.next_batch()) {
-            for (std::uint32_t c = 0; c < count; ++c) prefetch(candidates.feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c, ++place)
-                if (try_feature(candidates.feature[c], place)) return;
-        }
+        candidates.visit([this](std::uint32_t feature) { prefetch(feature); },
+                         [&](std::uint32_t feature) { return try_feature(feature, place++); });
     }
 
     // Columns held against a best that is known.
