@@ -43,6 +43,7 @@ figures: $(VENV)/.installed browser ## draw the figures of the documentation ane
 bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/paper_null.py
 	$(BIN)/python benchmarks/tally_sklearn.py
+	$(BIN)/python benchmarks/permutation_test.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/scaling.py

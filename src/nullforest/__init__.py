@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets, simulate
+    from nullforest import baselines, datasets, importances, simulate
+    from nullforest.auditing import Audit, audit
+    from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from nullforest.tallies import Tally
 
 __all__ = [
+    "Audit",
+    "Comparison",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
@@ -27,9 +31,14 @@ __all__ = [
     "RankTable",
     "Selection",
     "Tally",
+    "audit",
+    "baselines",
+    "compare",
+    "compare_runs",
     "datasets",
     "grow",
     "grow_many",
+    "importances",
     "null",
     "select",
     "simulate",
@@ -41,6 +50,8 @@ __version__ = "0.1.0"
 #: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
+    "Audit": "auditing",
+    "Comparison": "comparing",
     "Forest": "engine",
     "ForestClassifier": "estimators",
     "ForestRegressor": "estimators",
@@ -49,6 +60,9 @@ _HOMES = {
     "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
+    "audit": "auditing",
+    "compare": "comparing",
+    "compare_runs": "comparing",
     "grow": "engine",
     "grow_many": "engine",
     "null": "nulls",
@@ -56,7 +70,7 @@ _HOMES = {
     "tally": "forests",
     "watch": "growth",
 }
-_FOLDERS = ("datasets", "simulate")
+_FOLDERS = ("baselines", "datasets", "importances", "simulate")
 
 
 def __getattr__(name: str) -> Any:

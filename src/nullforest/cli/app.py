@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from nullforest import __version__
+from nullforest.cli.audit import audit
+from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
 from nullforest.cli.select import select
 
@@ -21,6 +23,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(select)
+app.command()(compare)
+app.command()(audit)
 app.command()(demo)
 
 
