@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets, simulate
+    from nullforest import datasets, simulate, wrappers
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
@@ -16,15 +16,25 @@ if TYPE_CHECKING:
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
     from nullforest.tallies import Tally
+    from nullforest.wrappers import (
+        BackwardElimination,
+        ForwardSelection,
+        KnockOut,
+        StabilitySelection,
+    )
 
 __all__ = [
+    "BackwardElimination",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
     "ForestSelector",
+    "ForwardSelection",
     "InputError",
+    "KnockOut",
     "RankTable",
     "Selection",
+    "StabilitySelection",
     "Tally",
     "datasets",
     "grow",
@@ -33,19 +43,24 @@ __all__ = [
     "select",
     "simulate",
     "tally",
+    "wrappers",
 ]
 __version__ = "0.1.0"
 
 #: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
+    "BackwardElimination": "wrappers",
     "Forest": "engine",
     "ForestClassifier": "estimators",
     "ForestRegressor": "estimators",
     "ForestSelector": "selector",
+    "ForwardSelection": "wrappers",
     "InputError": "errors",
+    "KnockOut": "wrappers",
     "RankTable": "engine",
     "Selection": "selection",
+    "StabilitySelection": "wrappers",
     "Tally": "tallies",
     "grow": "engine",
     "grow_many": "engine",
@@ -53,7 +68,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS = ("datasets", "simulate")
+_FOLDERS = ("datasets", "simulate", "wrappers")
 
 
 def __getattr__(name: str) -> Any:
