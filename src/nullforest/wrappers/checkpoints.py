@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from nullforest.errors import InputError
 from nullforest.files import writing
@@ -93,7 +92,7 @@ def run_key(X: Any, y: Any, settings: dict[str, Any]) -> str:
     False
     """
     digest = hashlib.blake2b(digest_size=16)
-    if sparse.issparse(X):
+    if hasattr(X, "tocsc"):
         columns = X.tocsc()
         parts = [columns.data, columns.indices, columns.indptr]
     else:

@@ -77,8 +77,17 @@ def of_forest(forest: Forest) -> OutOfBag | None:
 
 def of_columns(X: Any, y: Any, seed: int, n_jobs: int = -1) -> OutOfBag | None:
     """Out-of-bag losses of a forest of 500 trees grown on these columns."""
+    # Pure leaves say 0 or 1 and hide what a single weak feature knows: leaves of some samples
+    # give shares (5, as in regression forests, where there are 100 samples and more).
     forest = grow(
-        X, y, trees=PREDICTING_TREES, probes=0, keep_trees=False, seed=seed, n_jobs=n_jobs
+        X,
+        y,
+        trees=PREDICTING_TREES,
+        min_leaf=min(5, max(1, len(y) // 20)),
+        probes=0,
+        keep_trees=False,
+        seed=seed,
+        n_jobs=n_jobs,
     )
     return of_forest(forest)
 
@@ -106,7 +115,8 @@ def of_guessing(y: Any) -> OutOfBag:
     if target.classes is not None:
         own = np.eye(len(target.classes))[values]
         shares = (own.sum(axis=0) - own) / (len(y) - 1)
-        return OutOfBag(_brier(shares, values), float(np.mean(shares.argmax(1) != values)))
+        # The others' majority is the other class where classes are equal; one class is meant here.
+        return OutOfBag(_brier(shares, values), float(1 - own.mean(axis=0).max()))
     values = values.reshape(len(y), -1)
     others = (values.sum(axis=0) - values) / (len(y) - 1)
     losses = ((values - others) ** 2).sum(axis=1)
