@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nullforest import datasets, simulate, wrappers
+    from nullforest.companions import find_companions
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
+    from nullforest.groups import GroupSelection, select_groups
+    from nullforest.interactions import find_interactions
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
+    from nullforest.spatial_groups import groups_from_coordinates, groups_from_mesh
     from nullforest.tallies import Tally
     from nullforest.wrappers import (
         BackwardElimination,
@@ -30,6 +34,7 @@ __all__ = [
     "ForestRegressor",
     "ForestSelector",
     "ForwardSelection",
+    "GroupSelection",
     "InputError",
     "KnockOut",
     "RankTable",
@@ -37,10 +42,15 @@ __all__ = [
     "StabilitySelection",
     "Tally",
     "datasets",
+    "find_companions",
+    "find_interactions",
+    "groups_from_coordinates",
+    "groups_from_mesh",
     "grow",
     "grow_many",
     "null",
     "select",
+    "select_groups",
     "simulate",
     "tally",
     "wrappers",
@@ -56,16 +66,22 @@ _HOMES = {
     "ForestRegressor": "estimators",
     "ForestSelector": "selector",
     "ForwardSelection": "wrappers",
+    "GroupSelection": "groups",
     "InputError": "errors",
     "KnockOut": "wrappers",
     "RankTable": "engine",
     "Selection": "selection",
     "StabilitySelection": "wrappers",
     "Tally": "tallies",
+    "find_companions": "companions",
+    "find_interactions": "interactions",
+    "groups_from_coordinates": "spatial_groups",
+    "groups_from_mesh": "spatial_groups",
     "grow": "engine",
     "grow_many": "engine",
     "null": "nulls",
     "select": "selection",
+    "select_groups": "groups",
     "tally": "forests",
 }
 _FOLDERS = ("datasets", "simulate", "wrappers")
