@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
 
-.PHONY: help demo test lint bench study clean
+.PHONY: help demo test lint figures bench study clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
-	$(BIN)/python -m nullforest demo --out demo
+	$(BIN)/python -m nullforest demo --out demo --force
 
 test: $(VENV)/.installed lint ## lint, types and the whole test suite
 	$(BIN)/python -m pytest
@@ -29,6 +29,9 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+figures: $(VENV)/.installed ## draw the figures of the documentation anew
+	$(BIN)/python docs/make_figures.py
 
 bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/paper_null.py

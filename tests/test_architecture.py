@@ -42,6 +42,7 @@ def imports_of(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nullforest"):
             parts = node.module.split(".")
             named = [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+            named = [name for name in named if name != "__version__"]
             for part in named:
                 known = (ROOT / part).exists() or (ROOT / f"{part}.py").exists()
                 yield (part if known else "__init__"), id(node) in top

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest.engine import Forest, grow, grow_many
+    from nullforest import datasets, simulate
+    from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.forests import tally
     from nullforest.nulls import null
@@ -19,12 +20,15 @@ __all__ = [
     "Forest",
     "ForestSelector",
     "InputError",
+    "RankTable",
     "Selection",
     "Tally",
+    "datasets",
     "grow",
     "grow_many",
     "null",
     "select",
+    "simulate",
     "tally",
 ]
 __version__ = "0.1.0"
@@ -35,6 +39,7 @@ _HOMES = {
     "Forest": "engine",
     "ForestSelector": "selector",
     "InputError": "errors",
+    "RankTable": "engine",
     "Selection": "selection",
     "Tally": "tallies",
     "grow": "engine",
@@ -43,7 +48,7 @@ _HOMES = {
     "select": "selection",
     "tally": "forests",
 }
-_FOLDERS: tuple[str, ...] = ("simulate",)
+_FOLDERS = ("datasets", "simulate")
 
 
 def __getattr__(name: str) -> Any:

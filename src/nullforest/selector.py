@@ -54,10 +54,10 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
     Examples
     --------
-    >>> import nullforest as nf
-    >>> from sklearn.datasets import make_classification
-    >>> X, y = make_classification(100, 200, n_informative=3, n_redundant=0, class_sep=2,
-    ...                            shuffle=False, random_state=0)
+    >>> import numpy as np, nullforest as nf
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
+    >>> X[:, :3] += 2 * y[:, None]
     >>> selector = nf.ForestSelector(alpha=0.05, error="fwer").fit(X, y)
     >>> selector.get_support(indices=True)
     array([0, 1, 2])

@@ -18,6 +18,25 @@ class RankTable:
     @property
     def infinite_feature(self) -> int: ...
 
+class Probes:
+    def __init__(
+        self,
+        table: RankTable,
+        feature_strata: NDArray[np.int64],
+        n_probes: list[int],
+        copies: list[bool],
+        seed: int,
+        period: int,
+    ) -> None: ...
+    @property
+    def ids(self) -> NDArray[np.int64]: ...
+    @property
+    def strata(self) -> NDArray[np.int64]: ...
+    def column(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8], int]: ...
+
+def tie_profile(
+    table: RankTable,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def grow(
     table: RankTable,
     criterion: str,
@@ -25,6 +44,7 @@ def grow(
     n_classes: int,
     weight: NDArray[np.float64] | None,
     settings: dict[str, Any],
+    probes: Probes | None,
     coupling_edges: list[float],
     n_threads: int,
     max_seconds: float,
@@ -35,3 +55,4 @@ def predict(trees: dict[str, Any], x: NDArray[Any], n_threads: int) -> NDArray[n
 def apply(trees: dict[str, Any], x: NDArray[Any], n_threads: int) -> NDArray[np.int32]: ...
 def shuffle(n: int, key: int, count: int) -> list[int]: ...
 def tree_key(seed: int, tree: int) -> int: ...
+def isa() -> str: ...

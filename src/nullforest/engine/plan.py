@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nullforest.engine.probing import ProbePlan
 from nullforest.errors import InputError
 
 
@@ -24,6 +25,7 @@ class Plan:
     min_gain: float
     seed: int
     first_tree: int
+    probes: ProbePlan | None = None
 
     def native(self, *, keep_trees: bool, oob: bool) -> dict[str, Any]:
         """The settings under the names of the engine."""
@@ -113,8 +115,6 @@ def make_plan(
             raise InputError(f"{name} = {value} must be at least {least}.")
     if not min_gain >= 0.0:
         raise InputError(f"min_gain = {min_gain} must not be negative.")
-    if not 0 <= _whole("seed", seed) < 2**64:
-        raise InputError(f"seed = {seed} must lie between 0 and 2⁶⁴ - 1.")
     return Plan(
         trees=T,
         candidates=C,
@@ -125,9 +125,16 @@ def make_plan(
         min_split=int(min_split),
         max_depth=None if max_depth is None else int(max_depth),
         min_gain=float(min_gain),
-        seed=int(seed),
+        seed=whole_seed("seed", seed),
         first_tree=int(first_tree),
     )
+
+
+def whole_seed(name: str, seed: Any) -> int:
+    """The seed as a whole number of 64 bits."""
+    if not 0 <= _whole(name, seed) < 2**64:
+        raise InputError(f"{name} = {seed} must lie between 0 and 2⁶⁴ - 1.")
+    return int(seed)
 
 
 def _n_drawn(samples: Any, n_samples: int, replace: bool) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from nullforest.engine import _native
 from nullforest.errors import InputError
 from nullforest.tallies import Names
+
+if TYPE_CHECKING:
+    from nullforest.engine.probing import Strata
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
@@ -119,6 +123,13 @@ class RankTable:
     def shape(self) -> tuple[int, int]:
         """Samples and features."""
         return self.native.n_samples, self.native.n_features
+
+    @cached_property
+    def strata(self) -> Strata:
+        """The kinds of features, by the ties of their columns."""
+        from nullforest.engine.probing import sort_into_strata  # it knows this module
+
+        return sort_into_strata(*_native.tie_profile(self.native), self.shape[0])
 
     @property
     def nbytes(self) -> int:

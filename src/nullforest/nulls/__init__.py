@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from nullforest.errors import InputError
-from nullforest.nulls import paper
+from nullforest.nulls import bagged, paper, probes
 from nullforest.nulls.base import Null
 from nullforest.tallies import Tally
 
@@ -23,7 +23,10 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     tally : Tally
         What the forest chose.
     kind : {"auto", "probes", "bagged", "paper"}
-        Which model. "auto" takes the best one that the tally allows.
+        Which model. "auto" takes the best one that the tally allows: "probes" where the forest
+        asked virtual probes (those of :func:`nullforest.grow` do), else "bagged" where the
+        couplings of the nodes are known (scikit-learn's forests), else "paper", which says in
+        its notes why it is not to be trusted with many trees.
 
     Returns
     -------
@@ -41,4 +44,19 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     """
     if kind not in KINDS:
         raise InputError(f"There is no null {kind!r}; choose one of {', '.join(KINDS)}.")
+    if kind == "auto":
+        kind = _best_kind(tally)
+    if kind == "probes":
+        return probes.from_tally(tally)
+    if kind == "bagged":
+        return bagged.from_tally(tally)
     return paper.from_tally(tally)
+
+
+def _best_kind(tally: Tally) -> Kind:
+    """Probes where the forest asked any, else the couplings, else the paper's model."""
+    if tally.probes is not None and len(tally.probes) and tally.candidates is not None:
+        return "probes"
+    if tally.couplings is not None and tally.candidates is not None and tally.splitter == "best":
+        return "bagged"
+    return "paper"

@@ -97,9 +97,15 @@ class Null(ABC):
         """Expected count of each feature, were it null."""
         return np.full(self.n_features, self.mean)
 
+    def tail_note(self, alpha: float) -> str | None:
+        """A plain sentence where the tail at `alpha` rests on extrapolation, else None."""
+        check_alpha(alpha)
+        return None
+
     def notes_at(self, alpha: float) -> tuple[str, ...]:
         """Sentences that a reader of p-values near `alpha` should see."""
-        return self.notes
+        note = self.tail_note(alpha)
+        return self.notes if note is None else (*self.notes, note)
 
     def scaled(self, factor: float) -> Null | None:
         """The null of `factor` times as many trees like these; None where it is not known."""

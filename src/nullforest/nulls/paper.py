@@ -194,5 +194,13 @@ def _members_in_pool(
 
 
 def from_tally(tally: Tally) -> PaperNull:
-    """The paper's null of a tally."""
-    return PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
+    """The paper's null of a tally, with a note on what it leaves out."""
+    null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
+    grow = f"nf.grow(X, y, trees={tally.n_trees}"
+    grow += ")" if tally.candidates is None else f", candidates={tally.candidates})"
+    null.notes = (
+        "The paper's null takes every node for a new experiment, but all trees share one sample: "
+        "its false positives grow with the number of trees. A forest of the same size from "
+        f"{grow} has a calibrated null.",
+    )
+    return null

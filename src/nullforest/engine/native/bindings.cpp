@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dispatch.hpp"
 #include "forest.hpp"
 #include "keyed_random.hpp"
 #include "predict.hpp"
@@ -55,6 +56,40 @@ struct PyRankTable {
         table = std::make_unique<RankTable>(matrix, n_threads);
     }
 };
+
+// The probes of a forest; see probes.hpp.
+struct PyProbes {
+    ProbeSet set;
+
+    PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
+             const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
+             std::uint64_t seed, std::uint32_t period) {
+        nb::gil_scoped_release release;
+        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed, period);
+    }
+};
+
+// The samples in ascending order of one column, and how many of them have a value.
+nb::tuple column(const RankTable& table, std::size_t number) {
+    const std::size_t S = table.n_samples();
+    std::vector<std::uint32_t> order(S);
+    table.read_order(number, order.data());
+    std::vector<std::uint8_t> differs(S);
+    for (std::size_t i = 0; i < S; ++i) differs[i] = table.differs(number)[i / 64] >> i % 64 & 1;
+    return nb::make_tuple(to_numpy(std::move(order)), to_numpy(std::move(differs)),
+                          table.n_known(number));
+}
+
+nb::tuple tie_profile(const PyRankTable& ranked) {
+    TieProfile profile;
+    {
+        nb::gil_scoped_release release;
+        profile = profile_ties(*ranked.table);
+    }
+    return nb::make_tuple(to_numpy(std::move(profile.n_levels)),
+                          to_numpy(std::move(profile.commonest)),
+                          to_numpy(std::move(profile.n_missing)));
+}
 
 const double* optional(const nb::object& weight, Input<double>& keep) {
     if (weight.is_none()) return nullptr;
@@ -129,7 +164,8 @@ nb::dict trees_dict(FlatTree&& trees, std::vector<std::int64_t>&& offsets, std::
 // `earlier`: sums of the trees before `first_tree` (importance, oob_sum, oob_trees), if any.
 nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb::object& y,
               std::uint32_t n_classes, const nb::object& weight, const nb::dict& settings_dict,
-              const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+              const PyProbes* probes, const std::vector<double>& coupling_edges, int n_threads,
+              double max_seconds,
               const nb::dict& earlier, const nb::object& progress) {
     const Settings settings = make_settings(settings_dict);
     const Outcome outcome = make_outcome(criterion, y, n_classes, weight, settings.n_drawn);
@@ -145,8 +181,8 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     };
     {
         nb::gil_scoped_release release;
-        grow_forest(*ranked.table, outcome, settings, coupling_edges, n_threads, max_seconds, poll,
-                    forest);
+        grow_forest(*ranked.table, outcome, settings, probes ? &probes->set : nullptr,
+                    coupling_edges, n_threads, max_seconds, poll, forest);
     }
     const std::size_t F = ranked.table->n_features(), S = ranked.table->n_samples();
     nb::dict out;
@@ -157,6 +193,12 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
     out["importance"] = to_numpy(std::move(forest.importance));
     out["outcome_fingerprint"] = outcome.fingerprint;
+    if (probes) {
+        out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
+        out["probe_trees"] = to_numpy(std::move(forest.probe_trees));
+        out["probe_couplings"] = to_numpy(std::move(forest.probe_couplings),
+                                          {probes->set.n_strata, coupling_edges.size() - 1});
+    }
     if (settings.oob) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
         out["oob_trees"] = to_numpy(std::move(forest.oob_trees));
@@ -233,12 +275,32 @@ NB_MODULE(_native, m) {
         .def_prop_ro("fingerprint", [](const PyRankTable& t) { return t.table->fingerprint(); })
         .def_prop_ro("infinite_feature",
                      [](const PyRankTable& t) { return t.table->infinite_feature(); });
+    nb::class_<PyProbes>(m, "Probes")
+        .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
+                      const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
+                      std::uint64_t, std::uint32_t>(),
+             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "period"_a)
+        .def_prop_ro("ids",
+                     [](const PyProbes& p) {
+                         return to_numpy(std::vector<std::int64_t>(p.set.id.begin(),
+                                                                   p.set.id.end()));
+                     })
+        .def_prop_ro("strata",
+                     [](const PyProbes& p) {
+                         return to_numpy(std::vector<std::int64_t>(p.set.stratum.begin(),
+                                                                   p.set.stratum.end()));
+                     })
+        .def("column", [](const PyProbes& p, std::size_t i) { return column(*p.set.table, i); });
+    m.def("tie_profile", &tie_profile, "table"_a,
+          "Per feature: distinct values, how often the commonest occurs, missing values.");
     m.def("grow", &grow, "table"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(),
-          "settings"_a, "coupling_edges"_a, "n_threads"_a, "max_seconds"_a, "earlier"_a,
+          "settings"_a, "probes"_a.none(), "coupling_edges"_a, "n_threads"_a, "max_seconds"_a,
+          "earlier"_a,
           "progress"_a.none());
     m.def("predict", &predict, "trees"_a, "x"_a, "n_threads"_a);
     m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
+    m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");
     m.def("tree_key", &tree_key, "seed"_a, "tree"_a);
 }

@@ -1,10 +1,62 @@
 // Which kernel answers fastest here? Chosen by data, criterion and processor.
-#include "evaluator.hpp"
+#include "dispatch.hpp"
+
+#include <cstdlib>
 
 namespace nullforest {
 
+namespace {
+
+bool supported(Isa isa) {
+#ifdef NULLFOREST_PORTABLE_ONLY
+    return isa == Isa::generic || isa == Isa::portable;
+#else
+    if (isa == Isa::avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+               __builtin_cpu_supports("avx512bitalg") &&
+               __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2");
+    if (isa == Isa::avx2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("popcnt");
+    return true;
+#endif
+}
+
+WalkKernel walk_kernel(Isa isa) {
+#ifndef NULLFOREST_PORTABLE_ONLY
+    if (isa == Isa::avx512) return walk_avx512;
+    if (isa == Isa::avx2) return walk_avx2;
+#endif
+    (void)isa;
+    return walk_portable;
+}
+
+}  // namespace
+
+std::string isa_name(Isa isa) {
+    switch (isa) {
+        case Isa::generic: return "generic";
+        case Isa::portable: return "portable";
+        case Isa::avx2: return "avx2";
+        default: return "avx512";
+    }
+}
+
+Isa chosen_isa() {
+    const char* wish = std::getenv("NULLFOREST_ISA");
+    for (Isa isa : {Isa::avx512, Isa::avx2, Isa::portable, Isa::generic})
+        if (supported(isa) && (!wish || !*wish || isa_name(isa) == wish)) return isa;
+    return Isa::portable;
+}
+
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
                                           const Settings& settings, Weighting weighting) {
+    const Isa isa = chosen_isa();
+    const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
+    if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
+        return make_walk_evaluator(table, outcome, settings, walk_kernel(isa));
     return make_generic_evaluator(table, outcome, settings, weighting);
 }
 

@@ -51,10 +51,21 @@ void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settin
     ++forest.n_trees;
 }
 
+void add_probes(const TreeResult& tree, std::uint64_t number, const ProbeSet& probes,
+                std::size_t n_bins, ForestResult& forest) {
+    for (std::size_t p = number % probes.period; p < probes.size(); p += probes.period)
+        ++forest.probe_trees[p];
+    for (std::size_t i = 0; i < tree.probe_winner.size(); ++i) {
+        const std::size_t p = tree.probe_winner[i];
+        ++forest.probe_wins[p];
+        ++forest.probe_couplings[probes.stratum[p] * n_bins + tree.probe_coupling_bin[i]];
+    }
+}
+
 }  // namespace
 
 void grow_forest(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                 const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+                 const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
     forest.counts.assign(F, 0);
@@ -65,6 +76,11 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
     forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
     forest.offsets.assign(1, 0);
+    if (probes) {
+        forest.probe_wins.assign(probes->size(), 0);
+        forest.probe_trees.assign(probes->size(), 0);
+        forest.probe_couplings.assign(probes->n_strata * n_bins, 0);
+    }
 
     std::mutex mutex;
     std::condition_variable changed;
@@ -77,7 +93,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
 
     const auto work = [&] {
         try {
-            TreeGrower grower(table, outcome, settings, coupling_edges);
+            TreeGrower grower(table, outcome, settings, probes, coupling_edges);
             std::unique_ptr<TreeResult> result(new TreeResult);
             for (;;) {
                 if (cancel || late) break;
@@ -91,6 +107,9 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                 waiting[t] = std::move(result);
                 while (forest.n_trees < settings.n_trees && waiting[forest.n_trees]) {
                     std::unique_ptr<TreeResult>& ready = waiting[forest.n_trees];
+                    if (probes)
+                        add_probes(*ready, settings.first_tree + std::uint64_t{forest.n_trees},
+                                   *probes, n_bins, forest);
                     add_tree(*ready, n_bins, settings, forest);
                     spare.push_back(std::move(ready));
                 }

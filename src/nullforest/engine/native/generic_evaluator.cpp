@@ -1,7 +1,7 @@
 // The kernel for everything: sort the members by each candidate, walk, keep the best.
 #include "candidates.hpp"
+#include "column_splits.hpp"
 #include "evaluator.hpp"
-#include "sorted_members.hpp"
 #include "split_scores.hpp"
 #include "weighted_scores.hpp"
 
@@ -25,36 +25,25 @@ public:
         members_.enter(node.samples, node.n);
         score_->enter(node.samples, node.n);
         found_ = done_ = false;
+        std::uint32_t place = 0;
         while (!done_) {
             const std::uint32_t count = candidates.next_batch();
             if (count == 0) break;
             for (std::uint32_t c = 0; c < count && !done_; ++c)
-                try_feature(candidates.feature[c], split);
+                try_feature(candidates.feature[c], place++, split);
         }
         members_.leave();
         return found_;
     }
 
 private:
-    void try_feature(std::uint32_t feature, Split& split) {
+    void try_feature(std::uint32_t feature, std::uint32_t place, Split& split) {
         members_.sort_by(feature);
-        const std::uint32_t n = members_.n, known = members_.n_known;
-        score_->restart();
-        for (std::uint32_t k = 1; k < n && !done_; ++k) {
-            score_->cross(members_.sample[k - 1]);
-            if (members_.boundary[k - 1] && allowed(k, n)) offer({feature, k, false}, split);
-        }
-        if (known == n || known == 0) return;
-        score_->restart();
-        for (std::uint32_t i = known; i < n; ++i) score_->cross(members_.sample[i]);
-        for (std::uint32_t k = 1; k < known && !done_; ++k) {
-            score_->cross(members_.sample[k - 1]);
-            if (members_.boundary[k - 1] && allowed(k + n - known, n))
-                offer({feature, k, true}, split);
-        }
-    }
-    bool allowed(std::uint32_t n_left, std::uint32_t n) const {
-        return n_left >= settings_.min_leaf && n - n_left >= settings_.min_leaf;
+        try_splits(members_, *score_, settings_.min_leaf,
+                   [&](std::uint32_t n_left, bool missing_left) {
+                       offer({feature, n_left, missing_left, place}, split);
+                       return done_;
+                   });
     }
     void offer(const Split& proposal, Split& split) {
         const auto value = score_->score();

@@ -12,6 +12,8 @@ void TreeResult::clear() {
     winner.clear();
     coupling_bin.clear();
     decrease.clear();
+    probe_winner.clear();
+    probe_coupling_bin.clear();
     tree = FlatTree();
     oob_sample.clear();
     oob_value.clear();
@@ -23,7 +25,7 @@ static Weighting weighting_of(const Outcome& outcome, const Settings& settings) 
 }
 
 TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                       const std::vector<double>& coupling_edges)
+                       const ProbeSet* probes, const std::vector<double>& coupling_edges)
     : table_(table),
       outcome_(outcome),
       settings_(settings),
@@ -38,6 +40,10 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
     bag_.count.resize(table.n_samples());
     if (bag_.weighting == Weighting::reals) bag_.weight.resize(table.n_samples());
     evaluator_ = make_evaluator(table, outcome, settings, bag_.weighting);
+    if (probes && probes->size() > 0) {
+        asker_ = std::make_unique<ProbeAsker>(table, outcome, settings, *probes, bag_.weighting);
+        probe_members_ = std::make_unique<SortedMembers>(*probes->table);
+    }
 }
 
 void TreeGrower::draw_samples(std::uint64_t key) {
@@ -79,7 +85,9 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     const std::uint64_t key = tree_key(settings_.seed, tree);
     draw_samples(key);
     draw_pool(key);
-    evaluator_->begin_tree(bag_, pool_.empty() ? nullptr : pool_.data());
+    const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
+    evaluator_->begin_tree(bag_, pool);
+    if (asker_) asker_->begin_tree(tree, bag_, pool);
     if (samples_.empty()) {  // every drawn sample weighs nothing: a lone leaf over all of them
         samples_.resize(table_.n_samples());
         for (std::uint32_t s = 0; s < samples_.size(); ++s) samples_[s] = s;
@@ -97,7 +105,12 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         stack_.pop_back();
         const std::int32_t id = settings_.keep_trees ? record_node(node, result.tree) : -1;
         Split split;
-        if (!find_split(node, split)) {
+        bool found = false;
+        if (may_split(node)) {
+            found = evaluator_->best_split(query(node), split);
+            if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
+        }
+        if (!found) {
             record_leaf(node, result);
             continue;
         }
@@ -141,12 +154,50 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     return true;
 }
 
-bool TreeGrower::find_split(const Pending& node, Split& split) {
+bool TreeGrower::may_split(const Pending& node) const {
     const std::uint32_t n = node.end - node.begin;
-    if (node.statistics.pure || n < settings_.min_split || n < 2 ||
-        n / 2 < settings_.min_leaf || node.depth >= settings_.max_depth)
-        return false;
-    return evaluator_->best_split({samples_.data() + node.begin, n, draw_key(node.key)}, split);
+    return !node.statistics.pure && n >= settings_.min_split && n >= 2 &&
+           n / 2 >= settings_.min_leaf && node.depth < settings_.max_depth;
+}
+
+NodeQuery TreeGrower::query(const Pending& node) const {
+    return {samples_.data() + node.begin, node.end - node.begin, draw_key(node.key)};
+}
+
+void TreeGrower::ask_probes(const Pending& node, const Split* winner, double tree_weight,
+                            TreeResult& result) {
+    for (const Verdict& verdict :
+         asker_->winners(query(node), node.key, node.begin, node.end, winner)) {
+        if (settings_.min_gain > 0.0 &&
+            decrease_by(node, verdict.split, tree_weight) < settings_.min_gain)
+            continue;
+        asker_->count(verdict, node.key, node.begin, node.end);
+        result.probe_winner.push_back(verdict.probe);
+        result.probe_coupling_bin.push_back(coupling_bin(node.statistics.coupling));
+    }
+}
+
+// What a probe's split would gain.
+double TreeGrower::decrease_by(const Pending& node, const Split& split, double tree_weight) {
+    const std::uint32_t n = node.end - node.begin;
+    const std::uint32_t* samples = samples_.data() + node.begin;
+    SortedMembers& members = *probe_members_;
+    members.enter(samples, n);
+    members.sort_by(split.feature);
+    members.leave();
+    for (std::uint32_t j = 0; j < n; ++j)
+        goes_left_[members.sample[j]] =
+            j < split.n_left || (split.missing_left && j >= members.n_known);
+    double decrease = node.statistics.weight * node.statistics.impurity;
+    for (const bool left : {true, false}) {
+        buffer_.clear();
+        for (std::uint32_t i = 0; i < n; ++i)
+            if (bool(goes_left_[samples[i]]) == left) buffer_.push_back(samples[i]);
+        const NodeStatistics side = meter_.measure(bag_, buffer_.data(),
+                                                   static_cast<std::uint32_t>(buffer_.size()));
+        decrease -= side.weight * side.impurity;
+    }
+    return decrease / tree_weight;
 }
 
 std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, double& threshold) {

@@ -7,6 +7,7 @@
 
 #include "evaluator.hpp"
 #include "keyed_random.hpp"
+#include "probes.hpp"
 #include "sorted_members.hpp"
 
 namespace nullforest {
@@ -25,6 +26,9 @@ struct TreeResult {
     std::vector<std::uint32_t> winner;
     std::vector<std::uint8_t> coupling_bin;
     std::vector<double> decrease;  // of impurity, weighted by the node's share of the tree
+    // one entry per win of a probe
+    std::vector<std::uint32_t> probe_winner;
+    std::vector<std::uint8_t> probe_coupling_bin;
     FlatTree tree;                 // when kept
     // out-of-bag samples and what the tree predicts for each
     std::vector<std::uint32_t> oob_sample;
@@ -35,8 +39,9 @@ struct TreeResult {
 
 class TreeGrower {
 public:
+    // `probes` may be null: none are asked.
     TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
-               const std::vector<double>& coupling_edges);
+               const ProbeSet* probes, const std::vector<double>& coupling_edges);
 
     // Grows tree number `tree`; false when `cancel` was raised on the way.
     bool grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeResult& result);
@@ -53,7 +58,11 @@ private:
 
     void draw_samples(std::uint64_t key);
     void draw_pool(std::uint64_t key);
-    bool find_split(const Pending& node, Split& split);
+    bool may_split(const Pending& node) const;
+    NodeQuery query(const Pending& node) const;
+    void ask_probes(const Pending& node, const Split* winner, double tree_weight,
+                    TreeResult& result);
+    double decrease_by(const Pending& node, const Split& split, double tree_weight);
     // Moves the members that go left to the front; returns where the right ones begin.
     std::uint32_t partition(const Pending& node, const Split& split, double& threshold);
     std::uint32_t partition_oob(const Pending& node, const Split& split, double threshold,
@@ -71,6 +80,8 @@ private:
     NodeMeter meter_;
     SortedMembers members_;
     std::unique_ptr<Evaluator> evaluator_;
+    std::unique_ptr<ProbeAsker> asker_;
+    std::unique_ptr<SortedMembers> probe_members_;
     std::vector<std::uint32_t> samples_, oob_, pool_, buffer_;
     std::vector<std::uint8_t> goes_left_;
     std::vector<Pending> stack_;

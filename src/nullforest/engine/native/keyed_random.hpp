@@ -85,6 +85,8 @@ struct ShuffleShape {
         while (static_cast<std::uint64_t>(a) * a < n) ++a;
         b = (n + a - 1) / a;
     }
+    ShuffleShape(std::uint32_t size, std::uint32_t a_side, std::uint32_t b_side)
+        : n(size), a(a_side), b(b_side) {}
 };
 
 // The values of one keyed bijection, drawn lazily in order.
@@ -115,17 +117,32 @@ public:
             return;
         }
         const std::uint32_t n = shape_.n, a = shape_.a, b = shape_.b;
-        // First without looking at the range, so that the compiler can do many at once.
-        for (std::uint32_t c = 0; c < count; ++c) {
-            const std::uint32_t x = drawn_ + c;
-            out[c] = around(x / b, x % b, a, b);
+        // In blocks of fixed size, first without looking at the range: many at once.
+        for (std::uint32_t done = 0; done < count; done += kBlock) {
+            std::uint32_t left[kBlock], right[kBlock], value[kBlock];
+            for (std::uint32_t c = 0; c < kBlock; ++c) {
+                left[c] = left_;
+                right[c] = right_;
+                const bool wrap = ++right_ == b;
+                right_ = wrap ? 0 : right_;
+                left_ += wrap;
+            }
+            for (std::uint32_t c = 0; c < kBlock; ++c)
+                value[c] = around(left[c], right[c], a, b);
+            const std::uint32_t used = count - done < kBlock ? count - done : kBlock;
+            for (std::uint32_t c = 0; c < used; ++c) {
+                while (value[c] >= n) value[c] = around(value[c] / b, value[c] % b, a, b);
+                out[done + c] = value[c];
+            }
         }
-        for (std::uint32_t c = 0; c < count; ++c)
-            while (out[c] >= n) out[c] = around(out[c] / b, out[c] % b, a, b);
         drawn_ += count;
+        left_ = drawn_ / b;
+        right_ = drawn_ % b;
     }
 
 private:
+    static constexpr std::uint32_t kBlock = 16;
+
     static std::uint32_t round_value(std::uint32_t v, std::uint32_t key, std::uint32_t m) {
         std::uint32_t h = (v ^ key) * 0x9e3779b1u;
         h ^= h >> 15;
@@ -146,7 +163,7 @@ private:
 
     const ShuffleShape& shape_;
     std::uint64_t key_;
-    std::uint32_t drawn_ = 0;
+    std::uint32_t drawn_ = 0, left_ = 0, right_ = 0;
     std::uint32_t keys_[6] = {};
     std::uint8_t entries_[ShuffleShape::kSmall];
 };

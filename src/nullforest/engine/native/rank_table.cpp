@@ -9,84 +9,25 @@
 #include <new>
 #include <thread>
 
+#include "column_sort.hpp"
 #include "keyed_random.hpp"
 
 namespace nullforest {
 
-namespace {
-
-constexpr std::size_t kColumnsAtOnce = 64;  // a cache line of float32 per row read
-
-// Floats as integers that sort alike; both zeros are one value, NaN comes last.
-std::uint32_t sortable(float value) {
-    if (value != value) return 0xffffffffu;
-    value += 0.0f;
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-std::uint64_t sortable(double value) {
-    if (value != value) return ~std::uint64_t{0};
-    value += 0.0;
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
-}
-
-template <class Key>
-struct Entry {
-    Key key;
-    std::uint32_t sample;
-    bool operator<(const Entry& other) const {
-        return key < other.key || (key == other.key && sample < other.sample);
-    }
-};
-
-template <class Key>
-bool is_infinite(Key key) {
-    constexpr Key kPositive = sizeof(Key) == 4 ? Key(0xff800000u) : Key(0xfff0000000000000ull);
-    return key == kPositive || key == static_cast<Key>(~kPositive);
-}
-
-}  // namespace
+static constexpr std::size_t kColumnsAtOnce = 64;  // a few cache lines per row read
 
 struct RankTable::Worker {
-    std::vector<char> columns;  // a block of columns, each contiguous
-    std::vector<Entry<std::uint32_t>> floats;
-    std::vector<Entry<std::uint64_t>> doubles;
+    std::vector<float> float_block;  // a block of columns, each contiguous
+    std::vector<double> double_block;
+    ColumnSort<float, FloatEntry> floats;
+    ColumnSort<double, DoubleEntry> doubles;
     std::vector<std::uint32_t> order;
     std::uint64_t fingerprint = 0;
     std::int64_t infinite_feature = -1;
     bool has_missing = false;
-
-    template <class Value, class Key>
-    void sort_column(const RankTable& table, const Value* column, std::size_t feature,
-                     std::vector<Entry<Key>>& entries, std::uint64_t* differs,
-                     std::uint32_t* n_known) {
-        const std::size_t S = table.n_samples();
-        entries.resize(S);
-        for (std::size_t s = 0; s < S; ++s)
-            entries[s] = {sortable(column[s]), static_cast<std::uint32_t>(s)};
-        std::sort(entries.begin(), entries.end());
-        const Key missing = static_cast<Key>(~Key{0});
-        std::size_t known = S;
-        while (known > 0 && entries[known - 1].key == missing) --known;
-        *n_known = static_cast<std::uint32_t>(known);
-        if (known < S) has_missing = true;
-        if (known > 0 && (is_infinite(entries[0].key) || is_infinite(entries[known - 1].key)) &&
-            (infinite_feature < 0 || static_cast<std::int64_t>(feature) < infinite_feature))
-            infinite_feature = static_cast<std::int64_t>(feature);
-        order.resize(S);
-        for (std::size_t w = 0; w < table.n_words(); ++w) differs[w] = 0;
-        for (std::size_t p = 0; p < S; ++p) {
-            order[p] = entries[p].sample;
-            if (p + 1 < S && entries[p].key != entries[p + 1].key)
-                differs[p / 64] |= std::uint64_t{1} << (p % 64);
-        }
-    }
 };
 
-RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
+void RankTable::allocate() {
     const std::size_t S = n_samples(), F = n_features();
     n_words_ = (S + 63) / 64;
     if (by_order())
@@ -105,7 +46,40 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
 #endif
     differs_.reset(new std::uint64_t[F * n_words_]);
     n_known_.assign(F, 0);
+    flags_.assign(F, 0);
+}
 
+RankTable::RankTable(const RankTable& like, std::size_t n_columns) : matrix_{} {
+    matrix_.n_samples = like.n_samples();
+    matrix_.n_features = n_columns;
+    allocate();
+}
+
+void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
+                    std::uint32_t n_known) {
+    std::copy(differs, differs + n_words_, differs_.get() + feature * n_words_);
+    n_known_[feature] = n_known;
+    if (n_known < n_samples()) has_missing_ = true;
+    store(feature, order);
+}
+
+void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
+    const std::uint32_t S = static_cast<std::uint32_t>(n_samples());
+    if (by_order()) {
+        for (std::uint32_t p = 0; p < S; ++p) {
+            out[p] = order(feature)[p];
+            if (S > 256)
+                out[p] |= static_cast<std::uint32_t>(ninth_bits(feature)[p / 64] >> p % 64 & 1) << 8;
+        }
+    } else {
+        for (std::uint32_t s = 0; s < S; ++s)
+            out[rank_bytes_ == 2 ? ranks16(feature)[s] : ranks32(feature)[s]] = s;
+    }
+}
+
+RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
+    const std::size_t F = n_features();
+    allocate();
     std::atomic<std::size_t> next{0};
     std::mutex merge;
     std::exception_ptr failure;
@@ -143,33 +117,65 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
 RankTable::~RankTable() { munmap(block_, mapped_bytes_); }
 
 std::size_t RankTable::bytes() const {
-    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t));
+    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
 }
 
 void RankTable::rank_columns(std::size_t begin, std::size_t end, Worker& worker) {
-    const std::size_t S = n_samples(), size = matrix_.is_double ? 8 : 4;
-    worker.columns.resize(S * size * (end - begin));
-    // Read along the rows where those are contiguous: every cache line is fetched once.
-    for (std::size_t s = 0; s < S; ++s) {
-        const char* row = matrix_.data + static_cast<std::ptrdiff_t>(s) * matrix_.row_stride;
-        char* out = worker.columns.data() + s * size;
-        for (std::size_t f = begin; f < end; ++f, out += S * size)
-            std::memcpy(out, row + static_cast<std::ptrdiff_t>(f) * matrix_.column_stride, size);
+    if (matrix_.is_double)
+        rank_block(begin, end, worker, worker.double_block, worker.doubles);
+    else
+        rank_block(begin, end, worker, worker.float_block, worker.floats);
+}
+
+template <class Value, class Sort>
+void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker,
+                           std::vector<Value>& block, Sort& sorter) {
+    const std::size_t S = n_samples(), n = end - begin;
+    const bool contiguous = matrix_.row_stride == static_cast<std::ptrdiff_t>(sizeof(Value));
+    if (!contiguous) {
+        // Read along the rows, where data usually lie: every cache line is fetched once.
+        block.resize(S * n);
+        for (std::size_t s = 0; s < S; ++s) {
+            const char* row = matrix_.data + static_cast<std::ptrdiff_t>(s) * matrix_.row_stride +
+                              static_cast<std::ptrdiff_t>(begin) * matrix_.column_stride;
+            for (std::size_t c = 0; c < n; ++c)
+                block[c * S + s] = *reinterpret_cast<const Value*>(
+                    row + static_cast<std::ptrdiff_t>(c) * matrix_.column_stride);
+        }
     }
+    worker.order.resize(S);
     for (std::size_t f = begin; f < end; ++f) {
-        const char* column = worker.columns.data() + (f - begin) * S * size;
+        sorter.sort(contiguous
+                        ? reinterpret_cast<const Value*>(
+                              matrix_.data + static_cast<std::ptrdiff_t>(f) * matrix_.column_stride)
+                        : block.data() + (f - begin) * S,
+                    S);
+        const auto* entries = sorter.entries.data();
         std::uint64_t* differs = differs_.get() + f * n_words_;
-        if (matrix_.is_double)
-            worker.sort_column(*this, reinterpret_cast<const double*>(column), f, worker.doubles,
-                               differs, &n_known_[f]);
-        else
-            worker.sort_column(*this, reinterpret_cast<const float*>(column), f, worker.floats,
-                               differs, &n_known_[f]);
-        store(f, worker.order.data(), worker);
+        for (std::size_t w = 0; w < n_words_; ++w) {
+            std::uint64_t word = 0;
+            const std::size_t last = std::min<std::size_t>(S - 1, 64 * w + 64);
+            for (std::size_t p = 64 * w; p < last; ++p)
+                word |= std::uint64_t{entries[p].key() != entries[p + 1].key()} << p % 64;
+            differs[w] = word;
+        }
+        for (std::size_t p = 0; p < S; ++p) worker.order[p] = entries[p].sample();
+        std::size_t known = S;
+        if (sorter.has_missing) {
+            const auto missing = entries[S - 1].key();
+            while (known > 0 && entries[known - 1].key() == missing) --known;
+            worker.has_missing = true;
+        }
+        n_known_[f] = static_cast<std::uint32_t>(known);
+        if (sorter.has_infinite && (worker.infinite_feature < 0 ||
+                                    static_cast<std::int64_t>(f) < worker.infinite_feature))
+            worker.infinite_feature = static_cast<std::int64_t>(f);
+        store(f, worker.order.data());
+        worker.fingerprint += hash_of(f);
     }
 }
 
-void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& worker) {
+void RankTable::store(std::size_t feature, const std::uint32_t* order) {
     const std::size_t S = n_samples();
     std::uint8_t* out = block_ + feature * stride_;
     if (by_order()) {
@@ -186,7 +192,15 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& w
         auto* ranks = reinterpret_cast<std::uint32_t*>(out);
         for (std::size_t p = 0; p < S; ++p) ranks[order[p]] = static_cast<std::uint32_t>(p);
     }
-    // The hash covers what a tree can see: order and ties. Columns add, so threads commute.
+    std::size_t n_different = 0;
+    for (std::size_t w = 0; w < n_words_; ++w)
+        n_different += __builtin_popcountll(differs_[feature * n_words_ + w]);
+    flags_[feature] = (n_different + 1 < S ? kTied : 0) | (n_known_[feature] < S ? kMissing : 0);
+}
+
+// The hash covers what a tree can see: order and ties. Columns add, so threads commute.
+std::uint64_t RankTable::hash_of(std::size_t feature) const {
+    const std::uint8_t* out = order(feature);
     std::uint64_t hash = feature + 1;
     for (std::size_t i = 0; i < stride_; i += 8) {
         std::uint64_t word;
@@ -198,7 +212,7 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order, Worker& w
         hash = (hash ^ differs_[feature * n_words_ + w]) * kGolden;
         hash ^= hash >> 32;
     }
-    worker.fingerprint += mix(hash);
+    return mix(hash);
 }
 
 }  // namespace nullforest

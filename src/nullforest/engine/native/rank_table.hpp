@@ -34,6 +34,8 @@ public:
     static constexpr std::size_t kWalkSamples = 512;
 
     RankTable(const Matrix& matrix, int n_threads);
+    // Columns to be filled in by `set`, for the samples of `like`.
+    RankTable(const RankTable& like, std::size_t n_columns);
     RankTable(const RankTable&) = delete;
     RankTable& operator=(const RankTable&) = delete;
     ~RankTable();
@@ -45,12 +47,20 @@ public:
 
     // Words of 64 positions per feature.
     std::size_t n_words() const { return n_words_; }
+    // Stores a column: the samples in ascending order, equal ones in their own order.
+    void set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
+             std::uint32_t n_known);
+    // The samples in ascending order.
+    void read_order(std::size_t feature, std::uint32_t* order) const;
     const std::uint64_t* differs(std::size_t feature) const {
         return differs_.get() + feature * n_words_;
     }
     // Positions that hold a value; missing ones follow.
     std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
     bool has_missing() const { return has_missing_; }
+    // Per feature: does it have equal values, missing values?
+    static constexpr std::uint8_t kTied = 1, kMissing = 2;
+    const std::uint8_t* flags() const { return flags_.data(); }
 
     // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
     const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride_; }
@@ -74,8 +84,13 @@ public:
 
 private:
     struct Worker;
+    void allocate();
     void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
-    void store(std::size_t feature, const std::uint32_t* order, Worker& worker);
+    template <class Value, class Sort>
+    void rank_block(std::size_t begin, std::size_t end, Worker& worker, std::vector<Value>& block,
+                    Sort& sorter);
+    void store(std::size_t feature, const std::uint32_t* order);
+    std::uint64_t hash_of(std::size_t feature) const;
 
     Matrix matrix_;
     std::size_t n_words_ = 0, stride_ = 0, mapped_bytes_ = 0;
@@ -83,6 +98,7 @@ private:
     std::uint8_t* block_ = nullptr;
     std::unique_ptr<std::uint64_t[]> differs_;
     std::vector<std::uint32_t> n_known_;
+    std::vector<std::uint8_t> flags_;
     bool has_missing_ = false;
     std::uint64_t fingerprint_ = 0;
     std::int64_t infinite_feature_ = -1;

@@ -1,0 +1,40 @@
+"""Which commands are there? Each is one function of its own module; here they meet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nullforest import __version__
+from nullforest.cli.demo import demo
+from nullforest.cli.select import select
+
+app = typer.Typer(
+    name="nullforest",
+    help="Which features does a random forest really use? "
+    "Selection with false positives held at the rate you ask for.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(select)
+app.command()(demo)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"nullforest {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass

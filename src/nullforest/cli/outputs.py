@@ -1,0 +1,99 @@
+"""Where do results go? Checked before the work, written whole after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nullforest.cli.endings import complain
+from nullforest.errors import InputError
+from nullforest.files import writing
+
+if TYPE_CHECKING:
+    from nullforest.selection import Selection
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files that a selection is to be written to; None for those not asked for."""
+
+    table: Path | None = None
+    json: Path | None = None
+    tally: Path | None = None
+    report: Path | None = None
+
+    def paths(self) -> dict[str, Path]:
+        """The files asked for, by their option."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: path for name, path in given.items() if path is not None}
+
+    def check(self, *, force: bool, never: Iterable[Path] = ()) -> None:
+        """Refuse, before any work is done, what could not be written or would be lost."""
+        kept = {path.resolve() for path in never}
+        seen: dict[Path, str] = {}
+        for name, path in self.paths().items():
+            place = path.resolve()
+            if place in kept:
+                raise InputError(f"--{name} {path} would overwrite the data; give another name.")
+            if place in seen:
+                raise InputError(
+                    f"--{seen[place]} and --{name} both name {path}; give each a file of its own."
+                )
+            seen[place] = name
+            if path.is_dir():
+                raise InputError(f"--{name} {path} is a folder; give the name of a file.")
+            if path.exists() and not force:
+                raise InputError(f"{path} exists already; give another name, or --force.")
+            if not path.parent.is_dir():
+                raise InputError(f"There is no folder {path.parent} for --{name}; create it first.")
+            if not os.access(path.parent, os.W_OK):
+                raise InputError(
+                    f"The folder {path.parent} may not be written to; give another place for "
+                    f"--{name}."
+                )
+
+    def write(self, selection: Selection, run: Mapping[str, Any]) -> bool:
+        """Write every file; one that fails does not keep the others from being written.
+
+        Returns
+        -------
+        bool
+            Whether all went well; what did not is said on standard error.
+        """
+        well = True
+        for name, path in self.paths().items():
+            try:
+                _write(name, path, selection, run)
+            except OSError as error:
+                complain(f"{path} could not be written: {error.strerror or error}.")
+                well = False
+        return well
+
+
+def _write(name: str, path: Path, selection: Selection, run: Mapping[str, Any]) -> None:
+    match name:
+        case "table":
+            selection.to_csv(path)
+        case "json":
+            selection.to_json(path)
+        case "tally":
+            selection.tally.save(path)
+        case "report":
+            from nullforest.report import render_html
+
+            page = render_html(selection, run)
+            with writing(path) as file:
+                file.write(page)
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder for results where there is none."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The folder {path} cannot be made ({error.strerror}); give another name."
+        ) from None

@@ -1,0 +1,88 @@
+"""Which features of a table matter? `nullforest select`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nullforest.cli import options
+from nullforest.cli.endings import BAD_INPUT, ends_cleanly
+
+
+@ends_cleanly
+def select(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of samples: CSV or TSV (also .gz, .bz2, .xz, .zst), Parquet, NPZ, NPY.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
+    ],
+    ids: Annotated[
+        str | None, typer.Option(help="Column that names the samples.", show_default=False)
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; may be given again.")
+    ] = None,
+    task: Annotated[
+        options.TaskName, typer.Option(help="What the target is; by its type if not said.")
+    ] = "auto",
+    alpha: options.Alpha = 0.05,
+    error: options.ErrorOption = "fpr",
+    null: options.NullOption = "auto",
+    trees: options.Trees = None,
+    candidates: options.Candidates = None,
+    draw: options.Draw = "node",
+    samples: options.Samples = 0.5,
+    replace: options.Replace = False,
+    min_leaf: options.MinLeaf = 1,
+    max_depth: options.MaxDepth = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
+    table: options.TableOut = None,
+    json: options.JsonOut = None,
+    report: options.ReportOut = None,
+    tally: options.TallyOut = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Select the features that a random forest uses more often than chance explains.
+
+    Example: nullforest select patients.csv --target ill --error fdr --report out.html
+    """
+    from nullforest.cli.growing import ForestSettings
+    from nullforest.cli.outputs import Outputs
+    from nullforest.cli.screen import Screen
+    from nullforest.cli.selecting import select_features
+    from nullforest.io import read_table
+    from nullforest.nulls.base import check_alpha
+
+    check_alpha(alpha)
+    outputs = Outputs(table=table, json=json, report=report, tally=tally)
+    outputs.check(force=force, never=[data])
+    settings = ForestSettings(
+        trees=trees,
+        candidates=candidates,
+        draw=draw,
+        samples=samples,
+        replace=replace,
+        min_leaf=min_leaf,
+        max_depth=max_depth,
+        seed=seed,
+        jobs=jobs,
+    )
+    screen = Screen(quiet=quiet)
+    with screen.waiting(f"Reading {data.name}"):
+        read = read_table(data, target, ids=ids, drop=drop or (), task=task)
+    selection = select_features(read, settings, alpha, error, null, screen)
+    # Files first: a closed terminal must not cost the work of hours.
+    well = outputs.write(selection, run=settings.run_of(read, data.name))
+    screen.show(selection)
+    screen.say_written(outputs.paths().values())
+    if not well:
+        raise typer.Exit(BAD_INPUT)

@@ -1,0 +1,129 @@
+// In what order are the values of one column? A bucket sort that expects no distribution.
+//
+// Values fall into equal steps between the smallest and the largest, about one per step; what
+// shares a step is then sorted by comparison. Data far from even cost a comparison sort, no more.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace nullforest {
+
+// Floats as integers that sort alike; both zeros are one value, NaN comes last.
+inline std::uint32_t sortable(float value) {
+    if (value != value) return 0xffffffffu;
+    value += 0.0f;
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+inline std::uint64_t sortable(double value) {
+    if (value != value) return ~std::uint64_t{0};
+    value += 0.0;
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
+}
+
+// A value and its sample, compared in that order; a float32 and its sample share one word.
+struct FloatEntry {
+    std::uint64_t word;
+    static FloatEntry of(float value, std::uint32_t sample) {
+        return {static_cast<std::uint64_t>(sortable(value)) << 32 | sample};
+    }
+    std::uint32_t sample() const { return static_cast<std::uint32_t>(word); }
+    std::uint32_t key() const { return static_cast<std::uint32_t>(word >> 32); }
+    bool operator<(const FloatEntry& other) const { return word < other.word; }
+};
+struct DoubleEntry {
+    std::uint64_t value_key;
+    std::uint32_t index;
+    static DoubleEntry of(double value, std::uint32_t sample) { return {sortable(value), sample}; }
+    std::uint32_t sample() const { return index; }
+    std::uint64_t key() const { return value_key; }
+    bool operator<(const DoubleEntry& other) const {
+        return value_key < other.value_key ||
+               (value_key == other.value_key && index < other.index);
+    }
+};
+
+// Scratch of one thread; `entries` holds the sorted column afterwards.
+template <class Value, class Entry>
+class ColumnSort {
+public:
+    std::vector<Entry> entries;
+    bool has_missing = false, has_infinite = false;
+
+    void sort(const Value* column, std::size_t n) {
+        entries.resize(n);
+        buckets_.resize(n);
+        Value low = column[0], high = column[0];
+        bool finite = true;
+        for (std::size_t i = 0; i < n; ++i) {
+            const Value v = column[i];
+            finite &= v - v == 0;  // neither NaN nor infinite
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        has_missing = has_infinite = false;
+        if (!finite) {
+            for (std::size_t i = 0; i < n; ++i) {
+                has_missing |= std::isnan(column[i]);
+                has_infinite |= std::isinf(column[i]);
+            }
+        }
+        const std::size_t n_buckets = std::min<std::size_t>(n, 65536);
+        const Value step = static_cast<Value>(n_buckets - 1) / (high - low);
+        // Overflowing ranges, missing values and constant columns take the plain way.
+        if (!finite || !(step > 0) || !std::isfinite(step) || !std::isfinite(high - low)) {
+            for (std::size_t i = 0; i < n; ++i)
+                entries[i] = Entry::of(column[i], static_cast<std::uint32_t>(i));
+            std::sort(entries.begin(), entries.end());
+            return;
+        }
+        starts_.assign(n_buckets + 1, 0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto b = static_cast<std::int32_t>((column[i] - low) * step);
+            buckets_[i] = static_cast<std::uint16_t>(b);
+        }
+        for (std::size_t i = 0; i < n; ++i) ++starts_[buckets_[i] + 1];
+        std::uint32_t largest = 0;
+        for (std::size_t b = 0; b < n_buckets; ++b) {
+            largest = std::max(largest, starts_[b + 1]);
+            starts_[b + 1] += starts_[b];
+        }
+        for (std::size_t i = 0; i < n; ++i)
+            entries[starts_[buckets_[i]]++] = Entry::of(column[i], static_cast<std::uint32_t>(i));
+        if (largest <= kShort) {
+            insertion_sort(0, n);
+            return;
+        }
+        for (std::size_t b = 0, begin = 0; b < n_buckets; ++b) {  // starts_ now hold the ends
+            const std::size_t end = starts_[b];
+            if (end - begin > kShort)
+                std::sort(entries.begin() + begin, entries.begin() + end);
+            else
+                insertion_sort(begin, end);
+            begin = end;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kShort = 24;  // beyond this a comparison sort is faster
+
+    void insertion_sort(std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin + 1; i < end; ++i) {
+            const Entry entry = entries[i];
+            std::size_t j = i;
+            for (; j > begin && entry < entries[j - 1]; --j) entries[j] = entries[j - 1];
+            entries[j] = entry;
+        }
+    }
+
+    std::vector<std::uint16_t> buckets_;
+    std::vector<std::uint32_t> starts_;
+};
+
+}  // namespace nullforest

@@ -1,0 +1,21 @@
+// Which instruction set is used, and which evaluators stand on it?
+#pragma once
+#include <memory>
+#include <string>
+
+#include "evaluator.hpp"
+#include "walk_kernel.hpp"
+
+namespace nullforest {
+
+enum class Isa { generic, portable, avx2, avx512 };
+
+// The best that the processor has, or what the environment variable NULLFOREST_ISA asks for
+// (generic, portable, avx2, avx512) where that is possible. Read anew for every forest.
+Isa chosen_isa();
+std::string isa_name(Isa isa);
+
+std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
+                                               const Settings& settings, WalkKernel kernel);
+
+}  // namespace nullforest

@@ -1,0 +1,138 @@
+// The walk, written once; `Simd` brings the steps that differ between instruction sets:
+//   Simd(task)                        tables of the node
+//   gather(order, ninth, w, M, L)     members and ones among positions 64 w .. 64 w + 63
+//   squeeze(L, M)                     the bits of L that M selects, close together
+//   outside8(bits, base, lo, hi, l)   which of 64 running counts leave [lo, hi]; writes the counts
+//   outside16(...)                    the same for counts above 255
+#pragma once
+#include <cmath>
+
+#include "candidates.hpp"
+#include "walk_kernel.hpp"
+
+namespace nullforest {
+inline namespace NULLFOREST_ISA {
+
+template <class Simd, class Count>
+class Walk {
+public:
+    explicit Walk(WalkTask& task) : task_(task), simd_(task) {
+        last_mask_ = task.n_samples % 64 ? (std::uint64_t{1} << task.n_samples % 64) - 1 : ~0ull;
+    }
+
+    void run() {
+        open_envelope();
+        ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
+        Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
+        while (const std::uint32_t count = candidates.next_batch()) {
+            for (std::uint32_t c = 0; c < count; ++c) prefetch(candidates.feature[c]);
+            for (std::uint32_t c = 0; c < count; ++c)
+                if (try_feature(candidates.feature[c])) return;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : 512;
+
+    void prefetch(std::uint32_t feature) const {
+        const std::uint8_t* p = task_.order + feature * task_.stride;
+        for (std::uint32_t w = 0; w < task_.n_words; ++w) __builtin_prefetch(p + 64 * w);
+    }
+
+    // True when the search is over.
+    bool try_feature(std::uint32_t feature) {
+        if (task_.flags[feature] & 2) {
+            const std::uint64_t num = task_.best_num, den = task_.best_den;
+            const bool had = task_.found;
+            task_.try_slowly(task_.owner, task_, feature);
+            if (!task_.found || (had && num == task_.best_num && den == task_.best_den))
+                return false;
+            return improved();
+        }
+        const std::uint8_t* order = task_.order + feature * task_.stride;
+        const auto* ninth = reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words);
+        std::uint64_t bits[kMost / 64 + 2] = {};
+        std::uint32_t fill = 0;
+        for (std::uint32_t w = 0; w < task_.n_words; ++w) {
+            std::uint64_t members, ones;
+            simd_.gather(order, ninth, w, members, ones);
+            if (w + 1 == task_.n_words) members &= last_mask_;
+            const std::uint64_t labels = simd_.squeeze(ones, members);
+            bits[fill / 64] |= labels << fill % 64;
+            bits[fill / 64 + 1] = labels >> 1 >> (63 - fill % 64);
+            fill += simd_.count(members);
+        }
+        bool better = false, known = false;
+        const std::uint8_t* boundary = nullptr;
+        std::uint32_t base = 0;
+        for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
+            Count running[64];
+            std::uint64_t out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
+            for (; out; out &= out - 1) {
+                const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
+                if (!task_.beats(k, l)) continue;
+                if (task_.flags[feature] & 1) {
+                    if (!known) boundary = task_.boundaries(task_.owner, feature);
+                    known = true;
+                    if (!boundary[k - 1]) continue;
+                }
+                task_.take(feature, k, l);
+                better = true;
+            }
+            base += simd_.count(bits[k0 / 64]);
+        }
+        return better && improved();
+    }
+
+    bool improved() {
+        if (task_.perfect()) return true;
+        close_envelope();
+        return false;
+    }
+
+    // Entry i belongs to k = i + 1. Nothing has been found: every allowed position is outside.
+    void open_envelope() {
+        for (std::uint32_t i = 0; i < kMost; ++i) {
+            const std::uint32_t k = i + 1;
+            const bool allowed = k >= task_.min_leaf && k + task_.min_leaf <= task_.n;
+            lo_[i] = allowed ? static_cast<Count>(~Count{0}) : 0;
+            hi_[i] = allowed ? 0 : static_cast<Count>(~Count{0});
+        }
+    }
+
+    // l is inside when |l n - k n1| <= R, R = sqrt(best k (n - k)). Doubles decide this exactly: for
+    // n <= 512 the products are below 2^48, and R is a whole number or 2^-33 away from one.
+    void close_envelope() {
+        const double n = task_.n, ones = task_.n_ones;
+        const double num = static_cast<double>(task_.best_num);
+        const double den = static_cast<double>(task_.best_den);
+        const std::uint32_t first = task_.min_leaf, last = task_.n - task_.min_leaf;
+        for (std::uint32_t kk = first; kk <= last; ++kk) {
+            const double k = static_cast<double>(static_cast<int>(kk));
+            const double radius = std::sqrt(num * (k * (n - k)) / den);
+            const double low = (k * ones - radius) / n;
+            const int floor_low = static_cast<int>(low);
+            const int lo = low <= 0.0 ? 0 : floor_low + (floor_low < low);
+            const int hi = static_cast<int>((k * ones + radius) / n);
+            lo_[kk - 1] = static_cast<Count>(lo);
+            hi_[kk - 1] = static_cast<Count>(hi);
+        }
+    }
+
+    WalkTask& task_;
+    Simd simd_;
+    std::uint64_t last_mask_;
+    alignas(64) Count lo_[kMost];
+    alignas(64) Count hi_[kMost];
+};
+
+template <class Simd>
+void walk(WalkTask& task) {
+    if (task.n < 256)
+        Walk<Simd, std::uint8_t>(task).run();
+    else
+        Walk<Simd, std::uint16_t>(task).run();
+}
+
+}  // namespace NULLFOREST_ISA
+}  // namespace nullforest

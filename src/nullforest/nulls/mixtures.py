@@ -1,0 +1,228 @@
+"""How are counts distributed when every feature has a rate of its own?
+
+A mixture of binomials: with probability w_i the count is Bin(N_i, p_i). The bagged null takes one
+component per latent rate (N the nodes of the forest, p the feature's share of them), the probe
+null one per probe (N its wins, p the thinning). All sums here have positive terms only, so that
+a tail of 1e-30 is as accurate, relatively, as one of .5.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincc, gammaln, xlog1py, xlogy
+
+Floats = NDArray[np.float64]
+
+_NEGLIGIBLE = 1e-40  # where the table ends: beyond it single counts are computed one by one
+_LONGEST_TABLE = 20_000  # counts; longer ones cost more than the few counts asked for
+_RARE = 1e-3  # expected counts below it need not be told apart: two such features in 1e6 count two
+_TINY = np.finfo(float).tiny
+_BLOCK = 2_000_000  # elements of a work array: 16 MB, which stays near the processor
+
+
+class BinomialMixture:
+    """Counts that are Bin(trials[i], chances[i]) with probability weights[i].
+
+    Parameters
+    ----------
+    trials : (I,) array-like of int
+        Number of trials of each component; zero is allowed.
+    chances : (I,) array-like of float
+        Chance of success of each component, from 0 to 1.
+    weights : (I,) array-like of float
+        Non-negative weights; scaled to add to one.
+
+    Examples
+    --------
+    >>> fair = BinomialMixture([2], [0.5], [1.0])
+    >>> fair.sf([0, 1, 2])
+    array([0.75, 0.25, 0.  ])
+    """
+
+    def __init__(self, trials: ArrayLike, chances: ArrayLike, weights: ArrayLike) -> None:
+        weights = np.asarray(weights, float)
+        keep = weights > 0
+        self.trials = np.asarray(trials, float)[keep]
+        self.chances = np.clip(np.asarray(chances, float)[keep], 0.0, 1.0)
+        self.weights = weights[keep] / weights[keep].sum()
+
+    @property
+    def mean(self) -> float:
+        """Expected count."""
+        return float(self.weights @ (self.trials * self.chances))
+
+    @property
+    def variance(self) -> float:
+        """Variance of the count: the mean of the variances and the variance of the means."""
+        means = self.trials * self.chances
+        within = means * (1 - self.chances)
+        return float(self.weights @ within + self.weights @ (means - self.mean) ** 2)
+
+    @property
+    def largest(self) -> int:
+        """Largest possible count."""
+        return int(self.trials.max())
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """P(count > k); k may lie anywhere on the line."""
+        return self._look_up(k, upper=True)
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """P(count = k), zero where k is no whole number."""
+        k = np.asarray(k, float)
+        whole = k == np.floor(k)
+        return np.asarray(np.where(whole, self._look_up(np.floor(k), upper=False), 0.0))
+
+    def _look_up(self, k: ArrayLike, *, upper: bool) -> Floats:
+        k = np.asarray(k, float)
+        values, place = np.unique(np.floor(k).ravel(), return_inverse=True)
+        pmf, sf = self._table
+        table = sf if upper else pmf
+        result = np.full(len(values), 1.0 if upper else 0.0)
+        near = (values >= 0) & (values < len(table))
+        result[near] = table[values[near].astype(int)]
+        far = np.flatnonzero((values >= len(table)) & (values <= self.largest))
+        result[far] = (self._direct_sf if upper else self._direct_pmf)(values[far])
+        result[values > self.largest] = 0.0
+        return result[place].reshape(k.shape)
+
+    def _direct_sf(self, k: Floats) -> Floats:
+        """P(count > k) from the incomplete beta function, for whole k ≥ 0."""
+        result = np.empty(len(k))
+        for block in _blocks(len(k), len(self.trials)):
+            n, at = self.trials[:, None], k[None, block]
+            above = betainc(at + 1, np.maximum(n - at, 1.0), self.chances[:, None])
+            result[block] = self.weights @ np.where(n > at, above, 0.0)
+        return np.minimum(result, 1.0)
+
+    def _direct_pmf(self, k: Floats) -> Floats:
+        """P(count = k), for whole k ≥ 0, through logarithms."""
+        result = np.empty(len(k))
+        sizes, of_size = np.unique(self.trials, return_inverse=True)
+        chances = np.where(self.chances < 1, self.chances, np.nextafter(1, 0))
+        odds = np.log(np.maximum(chances, _TINY)) - np.log1p(-chances)
+        none = self.trials * np.log1p(-chances)
+        for block in _blocks(len(k), len(self.trials)):
+            at = k[block]
+            ways = _log_choose(sizes[:, None], at[None])
+            ways = ways[of_size] if len(sizes) > 1 else ways
+            log = ways + odds[:, None] * at + none[:, None]
+            result[block] = self.weights @ np.exp(np.minimum(log, 0.0))
+        return result
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Floats]:
+        """The pmf and sf of 0, 1, …, as far as the tail is worth tabulating.
+
+        The last survival probability comes from the incomplete beta function, the others by
+        adding the pmf from the top down.
+        """
+        end = 16
+        limit = min(_LONGEST_TABLE, self.largest)
+        while end < limit and self._direct_sf(np.array([end], float))[0] > _NEGLIGIBLE:
+            end *= 2
+        k = np.arange(min(end, limit) + 1, dtype=float)
+        pmf = self._direct_pmf(k)
+        last = self._direct_sf(k[-1:])
+        sf = np.concatenate([np.cumsum(np.concatenate([last, pmf[:0:-1]]))[::-1]])
+        return pmf, np.minimum(sf, 1.0)
+
+    def quantile(self, tail: float) -> int:
+        """Smallest k with P(count > k) ≤ tail."""
+        low, high = -1, 0
+        while high < self.largest and self._direct_sf(np.array([high], float))[0] > tail:
+            low, high = high, 2 * high + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._direct_sf(np.array([middle], float))[0] > tail:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def mean_up_to(self, k: int) -> float:
+        """E[count | count ≤ k], from E[n 1(n ≤ k)] = N p · P(Bin(N−1, p) ≤ k−1)."""
+        if k < 1:
+            return 0.0
+        n, p = self.trials, self.chances
+        open_ended = n > k  # the other components never exceed k
+        room = np.where(open_ended, n - k, 1.0)  # n − k and (n−1) − (k−1) alike
+        below = np.where(open_ended, betaincc(k + 1, room, p), 1.0)
+        # P(Bin(N−1, p) ≤ k−1) = P(Bin(N, p) ≤ k) − p^k (1−p)^(N−k) (N−1 over k)
+        ways = _log_choose(np.maximum(n - 1, 0.0), np.array(float(k)))
+        edge = np.exp(ways + xlogy(k, p) + xlog1py(room, -p))
+        inside = np.where(open_ended, below - edge, 1.0)
+        return float((self.weights @ (n * p * inside)) / (self.weights @ below))
+
+
+def _log_choose(n: Floats, k: Floats) -> Floats:
+    """Logarithm of n over k, −∞ where k > n.
+
+    For large n by Stirling's series, since the difference of two log Γ would lose digits there.
+    """
+    rest = np.maximum(n - k, 0.0)
+    result = gammaln(n + 1) - gammaln(rest + 1)
+    large = (n > 1e5) & (rest > 1e4)  # the series' next term is then below 1e-14
+    if np.any(large):
+        n_large, k_large = (np.broadcast_to(x, large.shape)[large] for x in (n, k))
+        left = n_large - k_large
+        result[large] = (
+            k_large * (np.log(n_large) - 1)
+            - (left + 0.5) * np.log1p(-k_large / n_large)
+            + (1 / n_large - 1 / left) / 12
+        )
+    return np.where(k > n, -np.inf, result - gammaln(k + 1))
+
+
+def _blocks(n: int, width: int) -> list[slice]:
+    step = max(1, _BLOCK // max(width, 1))
+    return [slice(start, start + step) for start in range(0, n, step)]
+
+
+def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:
+    """Far fewer rates that give the same counts.
+
+    Counts of mean λ resolve √λ to about ½, and in the tail √λ relatively. So rates for which
+    √λ + log √λ lies in the same cell of width 0.15 are replaced by the two-point Gauss rule with
+    their mass, mean, variance and third moment; the distribution of the counts then differs by
+    the fourth order of that width.
+
+    Parameters
+    ----------
+    rates, weights : (N,)
+        Rates in units of `mean`, and their probabilities.
+    mean : float
+        The largest expected count at which the result will be used.
+    """
+    order = np.argsort(rates)
+    rates, weights = rates[order], weights[order]
+    expected = mean * rates
+    resolved = np.sqrt(expected) + np.log(np.maximum(expected, _RARE)) / 2
+    cell = np.floor(resolved / 0.15).astype(np.int64)  # 0.3 standard deviations
+    start = np.flatnonzero(np.concatenate([[True], np.diff(cell) > 0]))
+    size = np.diff(np.append(start, len(rates)))
+    mass = np.add.reduceat(weights, start)
+    start, size, mass = start[mass > 0], size[mass > 0], mass[mass > 0]
+    inside = np.repeat(start, size) + _ramp(size)
+    rates, weights = rates[inside], weights[inside]
+    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    centre = np.add.reduceat(weights * rates, start) / mass
+    apart = rates - np.repeat(centre, size)
+    spread = np.sqrt(np.add.reduceat(weights * apart**2, start) / mass)
+    scale = np.where(spread > 1e-12 * centre, spread, np.inf)  # rounding alone is no spread
+    skew = np.add.reduceat(weights * (apart / np.repeat(scale, size)) ** 3, start) / mass
+    root = np.sqrt(skew**2 + 4)
+    upper, lower = centre + spread * (skew + root) / 2, centre + spread * (skew - root) / 2
+    share = (1 - skew / root) / 2
+    return (
+        np.maximum(np.concatenate([upper, lower]), 0.0),
+        np.concatenate([mass * share, mass * (1 - share)]),
+    )
+
+
+def _ramp(size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0 … size[0]−1, 0 … size[1]−1, and so on."""
+    return np.asarray(np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size))

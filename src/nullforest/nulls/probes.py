@@ -1,0 +1,351 @@
+"""How does a null feature behave in this very forest? It was asked to judge virtual probes.
+
+A probe is a random ranking of the samples. It was asked at the nodes of some trees whether it
+would have won, had it been among the candidates; W_p is how often it would. A real null feature
+is among the candidates of a node with probability C/F only, and over all T trees, so its count is
+a thinned W_p:
+
+    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p.
+
+Real features are correlated with each other and so win less than independent probes do; q_p is
+therefore scaled to the counts (`matching`), and how much it had to be scaled tells how correlated
+the features are. Where fewer than 25 probes remain in the tail it goes on with the shape of the
+bagged null, whose couplings are scaled such that its variance is the probes' own,
+(Var W − W̄)/W̄² (the part of the variance that is not the noise of counting).
+
+Where features differ in kind (few-level columns), each stratum has its own probes, its own tail
+and, if its features were chosen often enough, its own scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nullforest.errors import InputError
+from nullforest.nulls.bagged import matched
+from nullforest.nulls.base import Floats, Null, check_alpha
+from nullforest.nulls.contrasts import CONTRASTS
+from nullforest.nulls.diagnostics import dispersion
+from nullforest.nulls.matching import body_end, matched_scale, null_share
+from nullforest.nulls.mixtures import BinomialMixture
+from nullforest.nulls.shapes import Shape, Trees
+from nullforest.nulls.splices import Splice
+from nullforest.tallies import Tally
+
+Ints = NDArray[np.int64]
+
+#: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
+FEWEST_PROBES = 25
+#: Contrasts of the tail. Its spread is fitted, so their number changes little but how fast the
+#: tail falls; on null data five leave it too heavy at .001, for classes and for numbers.
+TAIL_CONTRASTS = 2
+#: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
+FEWEST_SELECTIONS = 100
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The probes of one kind of feature: distinct (wins, thinning) and how many have them."""
+
+    wins: Ints
+    thinning: Floats
+    number: Ints
+    couplings: Ints
+
+    def thinned(self, scale: float) -> BinomialMixture:
+        """Counts of a null feature when the thinning is multiplied by `scale`."""
+        return BinomialMixture(self.wins, scale * self.thinning, self.number)
+
+    @property
+    def n_probes(self) -> int:
+        """Probes in the stratum."""
+        return int(self.number.sum())
+
+    @property
+    def mean(self) -> float:
+        """Expected count of an independent null feature, q·W̄."""
+        return float(np.average(self.wins * self.thinning, weights=self.number))
+
+    @property
+    def rate_variance(self) -> float:
+        """Variance of the probes' rates relative to their mean, the noise of counting removed."""
+        counts = self.wins * self.thinning
+        noise = np.average(counts * self.thinning, weights=self.number)
+        spread = np.average((counts - self.mean) ** 2, weights=self.number)
+        freedom = self.n_probes / max(self.n_probes - 1, 1)
+        return float(max(spread * freedom - noise, 0.0) / self.mean**2)
+
+    def only(self, keep: NDArray[np.bool_]) -> Stratum:
+        """The stratum with some of its probes."""
+        return Stratum(self.wins[keep], self.thinning[keep], self.number[keep], self.couplings)
+
+
+class ProbeNull(Null):
+    """Null of the selection frequency that the forest's own probes give; made by `from_tally`.
+
+    `sf`, `pmf`, `threshold` and `expected_false_positives` speak of a null feature drawn from all
+    features; with several strata that is the mixture of the strata by their share of features,
+    so the false positives over all features are held at the level, but not those of each
+    stratum. `pvalues` and `thresholds` judge each feature by its own stratum.
+
+    Attributes
+    ----------
+    distributions : list of Splice
+        One per stratum.
+    feature_strata : (F,) int
+        Index into `distributions` for each feature.
+    """
+
+    kind = "probes"
+
+    def __init__(
+        self,
+        distributions: list[Splice],
+        feature_strata: Ints,
+        *,
+        probes: list[int],
+        diagnostics: dict[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.distributions = distributions
+        self.feature_strata = feature_strata
+        self.n_features = len(feature_strata)
+        self.probes = probes
+        self.shares = np.bincount(feature_strata, minlength=len(distributions)) / self.n_features
+        self.diagnostics = diagnostics or {}
+        self.notes = notes
+
+    @property
+    def mean(self) -> float:
+        """Expected count of a null feature, over all strata."""
+        return float(sum(w * d.mean for w, d in zip(self.shares, self.distributions, strict=True)))
+
+    @property
+    def largest(self) -> int:
+        """Largest possible count."""
+        return max(d.largest for d in self.distributions)
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected exactly k times."""
+        pairs = zip(self.shares, self.distributions, strict=True)
+        return np.asarray(sum(w * d.pmf(k) for w, d in pairs))
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected more than k times."""
+        pairs = zip(self.shares, self.distributions, strict=True)
+        return np.asarray(sum(w * d.sf(k) for w, d in pairs))
+
+    def stratum(self, number: int) -> ProbeNull:
+        """The null of one stratum alone."""
+        features = self.feature_strata[self.feature_strata == number]
+        return ProbeNull(
+            [self.distributions[number]], np.zeros_like(features), probes=[self.probes[number]]
+        )
+
+    def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
+        """Probability of each feature's count or a larger one, each in its own stratum."""
+        counts = np.asarray(counts)
+        if len(self.distributions) == 1:
+            return super().pvalues(counts, mid=mid)
+        if counts.shape != (self.n_features,):
+            raise InputError(
+                f"These features are judged in {len(self.distributions)} strata, so p-values need "
+                f"one count for each of the {self.n_features} features, in their order."
+            )
+        p = np.empty(self.n_features)
+        for number in range(len(self.distributions)):
+            here = self.feature_strata == number
+            p[here] = self.stratum(number).pvalues(counts[here], mid=mid)
+        return p
+
+    def thresholds(self, alpha: float) -> Ints:
+        """The count that each feature must exceed, so that every stratum is held at `alpha`."""
+        each = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
+        return np.array(each, np.int64)[self.feature_strata]
+
+    def tail_note(self, alpha: float) -> str | None:
+        """A plain sentence where the tail at `alpha` rests on extrapolation, else None."""
+        check_alpha(alpha)
+        beyond = [alpha < d.beyond for d in self.distributions]
+        share = float(self.shares[beyond].sum())
+        if share == 0:
+            return None
+        seen = max(d.beyond for d, b in zip(self.distributions, beyond, strict=True) if b)
+        whom = "" if share == 1 else f" for {share:.0%} of the features"
+        return (
+            f"At a level of {alpha:.2g} the threshold{whom} lies beyond what the probes show "
+            f"(tails down to {seen:.2g}); there the null follows the bagged model's tail, its "
+            "spread fitted to the probes. More probes reach further."
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Numbers that tell how the null was set up."""
+        return {**super().describe(), **self.diagnostics}
+
+
+def from_tally(tally: Tally) -> ProbeNull:
+    """The probe null of a forest that asked probes.
+
+    Parameters
+    ----------
+    tally : Tally
+        With probes and candidates.
+
+    Examples
+    --------
+    Here 200 probes were asked in all of 100 trees; features are candidates at every tenth node.
+
+    >>> import numpy as np, nullforest as nf
+    >>> from nullforest.nulls import probes
+    >>> from nullforest.tallies import ProbeTally
+    >>> rng = np.random.default_rng(0)
+    >>> counts, wins = rng.poisson(2, 1000), rng.poisson(20, 200)
+    >>> nodes = np.bincount(rng.integers(0, 100, counts.sum()), minlength=100)
+    >>> asked = ProbeTally(np.arange(200), wins, np.full(200, 100), np.zeros(200),
+    ...                    np.zeros(1000), np.bincount([9], [wins.sum()], 18)[None])
+    >>> tally = nf.Tally(counts, nodes, np.full(100, 1000), 100, 50, probes=asked)
+    >>> null = probes.from_tally(tally)
+    >>> bool(abs(null.mean - 2) < 0.2), null.describe()["probes"]
+    (True, 200)
+    """
+    asked = _checked(tally)
+    names, features = np.unique(asked.feature_strata, return_inverse=True)
+    strata = [_stratum(tally, int(name)) for name in names]
+    counts = [tally.counts[features == number] for number in range(len(names))]
+    trees = Trees.of(tally)
+    judged = [number for number, s in enumerate(strata) if s.wins.any()]
+    pooled = _pooled_scale([strata[i] for i in judged], [counts[i] for i in judged])
+    notes: list[str] = []
+    fitted = []
+    for stratum, own_counts in zip(strata, counts, strict=True):
+        distribution, note = _fit(tally, trees, stratum, own_counts, pooled)
+        fitted.append(distribution)
+        if note and note not in notes:
+            notes.append(note)
+    null = ProbeNull(
+        fitted, features.astype(np.int64), probes=[s.n_probes for s in strata], notes=tuple(notes)
+    )
+    null.diagnostics = _diagnostics(tally, null, strata, counts)
+    return null
+
+
+def _checked(tally: Tally) -> Any:
+    if tally.probes is None or len(tally.probes) == 0 or not tally.probes.trees.any():
+        raise InputError(
+            "This tally holds no probes; grow the forest with nullforest.grow(..., "
+            'probes="auto"), or use null="bagged".'
+        )
+    if tally.candidates is None:
+        raise InputError(
+            "The probe null needs to know how many features each node compared; give candidates "
+            "when the tally is made."
+        )
+    return tally.probes
+
+
+def _stratum(tally: Tally, name: int) -> Stratum:
+    """The probes of one stratum, equal ones merged; those never asked say nothing."""
+    asked = tally.probes
+    assert asked is not None
+    assert tally.candidates is not None
+    here = (asked.strata == name) & (asked.trees > 0)
+    pairs, number = np.unique(
+        np.stack([asked.wins[here], asked.trees[here]]), axis=1, return_counts=True
+    )
+    couplings = asked.couplings[name] if 0 <= name < len(asked.couplings) else None
+    if couplings is None or couplings.sum() == 0:
+        couplings = asked.couplings.sum(0)
+    return Stratum(
+        wins=pairs[0],
+        thinning=tally.candidates / tally.n_features * tally.n_trees / pairs[1],
+        number=number.astype(np.int64),
+        couplings=couplings,
+    )
+
+
+def _pooled_scale(strata: list[Stratum], counts: list[Ints]) -> float:
+    """One factor on the thinning of all strata, for those chosen too seldom to have their own."""
+    if not strata:
+        return 1.0
+    return matched_scale(lambda scale: [s.thinned(scale) for s in strata], counts, 1.0)
+
+
+def _fit(
+    tally: Tally, trees: Trees, stratum: Stratum, counts: Ints, pooled: float
+) -> tuple[Splice, str | None]:
+    """The distribution of the counts of a stratum's null features, and what to tell of it."""
+    if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
+        shape = _tail(tally, trees, stratum, fit_spread=False)
+        return _bagged_model(tally, shape, counts), (
+            f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
+            "their null is the bagged model."
+        )
+    scale = _own_scale(stratum, counts, pooled)
+    possible = scale * stratum.thinning <= 1
+    if not possible.all() and stratum.only(possible).n_probes >= stratum.n_probes / 2:
+        stratum = stratum.only(possible)  # chosen by trees asked, not by wins: no bias
+        scale = _own_scale(stratum, counts, pooled)
+        possible = scale * stratum.thinning <= 1
+    if not possible.all():
+        shape = _tail(tally, trees, stratum, fit_spread=True)
+        return _bagged_model(tally, shape, counts), (
+            "The probes were asked in too few trees to stand for all of them (thinning above 1); "
+            "the null is the bagged model with its spread fitted to the probes."
+        )
+    body = stratum.thinned(scale)
+    joint = body.quantile(FEWEST_PROBES / stratum.n_probes)
+    if float(body.sf(joint)) < FEWEST_PROBES / stratum.n_probes:
+        joint -= 1  # the last count with enough probes beyond it
+    rates, weights = _tail(tally, trees, stratum, fit_spread=True).rates(body.mean)
+    nodes = max(tally.n_nodes, 1)
+    tail = BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
+    return Splice(body, tail, joint), None
+
+
+def _own_scale(stratum: Stratum, counts: Ints, pooled: float) -> float:
+    """The stratum's matched factor on the thinning, or the pooled one where it has few counts."""
+    end = body_end(stratum.thinned(pooled))
+    if counts[counts <= end].sum() < FEWEST_SELECTIONS:
+        return pooled
+    return matched_scale(lambda scale: [stratum.thinned(scale)], [counts], pooled)
+
+
+def _tail(tally: Tally, trees: Trees, stratum: Stratum, *, fit_spread: bool) -> Shape:
+    """The shape of the bagged model for a stratum, its spread that of the probes if so wished."""
+    couplings = stratum.couplings
+    if couplings.sum() == 0 and tally.couplings is not None:
+        couplings = tally.couplings.sum(0, dtype=np.int64)
+    won = stratum.mean * tally.n_features / max(tally.n_nodes, 1) if len(stratum.wins) else 0.0
+    share = float(np.clip(won, 0.0, 1.0)) or 1.0
+    if not fit_spread:
+        return Shape(couplings, trees, share, CONTRASTS)
+    shape = Shape(couplings, trees, share, TAIL_CONTRASTS)
+    return shape.with_variance(stratum.rate_variance)
+
+
+def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:
+    """The bagged model alone, matched to a stratum's counts."""
+    start = max(float(counts.mean()), 0.5 / len(counts))
+    model = matched(shape, counts, max(tally.n_nodes, 1), start)
+    return Splice(model, model, -1)
+
+
+def _diagnostics(
+    tally: Tally, null: ProbeNull, strata: list[Stratum], counts: list[Ints]
+) -> dict[str, Any]:
+    p = null.pvalues(tally.counts)
+    shares = [null_share(d.body, c) for d, c in zip(null.distributions, counts, strict=True)]
+    pairs = zip(null.shares, strata, strict=True)
+    expected = float(sum(w * s.mean for w, s in pairs if len(s.wins)))
+    return {
+        "null_share": float(null.shares @ shares),
+        "dispersion": dispersion(tally, tally.counts[p >= 1 / tally.n_features]),
+        "probes": int(sum(s.n_probes for s in strata)),
+        "strata": len(strata),
+        "probe_excess": expected / null.mean if null.mean > 0 else float("nan"),
+        "seen_to": float(max(d.beyond for d in null.distributions)),
+    }

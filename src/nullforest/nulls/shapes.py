@@ -1,0 +1,180 @@
+"""How unequal are the rates of null features? The shape that the nodes of a forest imply.
+
+A null feature with latent contrasts z wins nodes at the rate g(z) = Σ_i E[H | z, r_i] · c, the
+mean over the nodes i that null features won (see `contrasts`), relative to the mean null feature.
+A tree that uses a feature has little left to gain from it below, so within a tree the rate
+saturates: with K_t nodes for null features and a pool of F_t features,
+
+    s(z) = Σ_t (F_t/F) · (1 − exp(−K_t g(z)/F_t)),   scaled to mean 1.
+
+This covers both strategies and mixtures: F_t is the pool of tree t, F without pools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from nullforest.nulls.contrasts import (
+    COUPLINGS,
+    TABLE_COUPLINGS,
+    latent_grid,
+    win_table,
+)
+from nullforest.nulls.mixtures import merge_rates
+from nullforest.tallies import Tally
+
+Floats = NDArray[np.float64]
+
+_MOST_GROUPS = 64  # of trees alike in K_t/F_t; more change the rates by less than 1e-4
+_SCALES = (0.02, 50.0)  # within which couplings may be scaled: from hardly any to all of them 1
+
+
+@dataclass(frozen=True)
+class Trees:
+    """What saturation needs to know of the trees: groups alike in nodes ÷ pool.
+
+    Attributes
+    ----------
+    load : (U,)
+        Nodes ÷ pool, K_t/F_t.
+    share : (U,)
+        Sum of the pools F_t of the group's trees.
+    candidates : int
+        Features compared at a node, never more than the pool holds.
+    """
+
+    load: Floats
+    share: Floats
+    candidates: int
+
+    @classmethod
+    def of(cls, tally: Tally) -> Trees:
+        """Group the trees of a tally; it must know its candidates."""
+        assert tally.candidates is not None
+        pool = tally.pool_per_tree.astype(float)
+        load = tally.nodes_per_tree / pool
+        at_node = np.minimum(tally.candidates, tally.pool_per_tree)
+        if at_node.min() == at_node.max():
+            candidates = int(at_node[0])
+        else:  # pools smaller than the candidates: the mean on the scale on which tails change
+            nodes = tally.nodes_per_tree + 1e-9  # a forest of stumps without a split has a mean too
+            candidates = round(float(np.exp(np.average(np.log(at_node), weights=nodes))))
+        values, group = np.unique(load, return_inverse=True)
+        if len(values) > _MOST_GROUPS:
+            edges = np.quantile(load, np.linspace(0, 1, _MOST_GROUPS + 1)[1:-1])
+            group = np.searchsorted(edges, load)
+        share = np.bincount(group, pool).astype(float)
+        total = np.bincount(group, pool * load).astype(float)
+        used = share > 0
+        return cls(total[used] / share[used], share[used], candidates)
+
+    def saturate(self, rates: Floats, null_share: float) -> Floats:
+        """Rate s of each relative rate, where null features win `null_share` of the nodes."""
+        result = np.zeros_like(rates)
+        for load, share in zip(self.load * null_share, self.share, strict=True):
+            result -= share * np.expm1(-load * rates)
+        return result
+
+
+def coupling_weights(histogram: NDArray[np.int64], scale: float = 1.0) -> Floats:
+    """Share of nodes at each row of the table, the couplings multiplied by `scale`.
+
+    A scaled coupling that lies between two rows is given to both, linearly in log r.
+    """
+    share = histogram / histogram.sum()
+    where = np.interp(
+        np.log(COUPLINGS * scale), np.log(TABLE_COUPLINGS), np.arange(len(TABLE_COUPLINGS))
+    )
+    lower = np.minimum(where.astype(int), len(TABLE_COUPLINGS) - 2)
+    part = where - lower
+    rows = np.zeros(len(TABLE_COUPLINGS))
+    np.add.at(rows, lower, share * (1 - part))
+    np.add.at(rows, lower + 1, share * part)
+    return rows
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the rates of null features spread, before it is known how large they are.
+
+    Attributes
+    ----------
+    histogram : (B,) int
+        Couplings of the nodes that null features won, in the bins of `COUPLING_EDGES`.
+    trees : Trees
+        The forest's trees.
+    null_share : float
+        Share of the nodes that null features won.
+    contrasts : int
+        Latent contrasts of a feature, m.
+    scale : float
+        Factor on the couplings.
+    """
+
+    histogram: NDArray[np.int64]
+    trees: Trees
+    null_share: float
+    contrasts: int
+    scale: float = 1.0
+
+    def _on_grid(self) -> Floats:
+        """s(z) on the latent grid, up to a constant factor."""
+        table = win_table(self.trees.candidates, self.contrasts)
+        rates = np.tensordot(coupling_weights(self.histogram, self.scale), table, axes=1)
+        return self.trees.saturate(rates, self.null_share)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the relative rates, the mean rate being 1."""
+        if self.equal:
+            return 0.0
+        rates, weights = self._on_grid(), latent_grid(self.contrasts).weights
+        mean = (rates * weights).sum()
+        return float(((rates / mean - 1) ** 2 * weights).sum())
+
+    @property
+    def equal(self) -> bool:
+        """Whether all null features have the same rate: there is no competition, or no node."""
+        return bool(self.histogram.sum() == 0 or self.trees.candidates == 1)
+
+    def with_variance(self, target: float) -> Shape:
+        """The shape with its couplings scaled such that the relative rates have this variance.
+
+        The variance grows with the couplings, so the bracket of allowed factors is halved; its
+        ends serve where the target lies outside.
+        """
+        if self.equal:
+            return self
+        low, high = np.log(_SCALES[0]), np.log(_SCALES[1])
+        for _ in range(16):  # a factor of 2500, halved to 1e-4 of its logarithm
+            middle = (low + high) / 2
+            if replace(self, scale=float(np.exp(middle))).variance < target:
+                low = middle
+            else:
+                high = middle
+        return replace(self, scale=float(np.exp((low + high) / 2)))
+
+    def rates(self, largest_mean: float) -> tuple[Floats, Floats]:
+        """Rates of null features relative to their mean, and the probability of each.
+
+        Parameters
+        ----------
+        largest_mean : float
+            The largest expected count of a null feature at which the rates will be used.
+        """
+        if self.equal:
+            return np.ones(1), np.ones(1)
+        base = latent_grid(self.contrasts)
+        # Counts of mean λ tell rates apart that differ by 1/√λ, so the grid of max|z| must be as
+        # fine; the rates are smooth in it, and interpolated.
+        finer = 8 * 2 ** int(np.clip(np.ceil(np.log2(max(largest_mean, 1.0) / 100) / 2), 0, 3))
+        fine = latent_grid(self.contrasts, finer)
+        coarse = self._on_grid()
+        logs = np.log(np.maximum(coarse, 1e-12 * coarse.max()))  # rates below it win no node
+        values = np.exp(CubicSpline(base.largest, logs)(fine.largest))
+        mean = (values * fine.weights).sum()
+        return merge_rates((values / mean).ravel(), fine.weights.ravel(), largest_mean)

@@ -1,0 +1,1 @@
+"""Long statistical studies: resumable, each result a CSV with its seed and version."""

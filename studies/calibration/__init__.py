@@ -1,0 +1,1 @@
+"""Does each null keep its promise? False positives reached, divided by those asked for."""

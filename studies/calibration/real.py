@@ -1,0 +1,115 @@
+"""Does it hold on real covariance: leukaemia, cortical thickness, scikit-learn forests?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import nullforest as nf
+from studies.calibration.null_data import normal_features, rows_of
+from studies.records import Records, with_progress
+
+
+def leukaemia_sex() -> None:
+    """Known probes found, for several numbers of trees, both draws and five seeds."""
+    data = nf.datasets.load_leukemia_sex()
+    records = Records("leukaemia_sex", ("trees", "draw", "seed"))
+    done = records.done()
+    pieces = [
+        (trees, draw, seed)
+        for trees in (1_000, 5_000, 25_000)
+        for draw in ("node", "tree")
+        for seed in range(5)
+    ]
+    table = nf.RankTable(data.data)
+    for trees, draw, seed in with_progress(
+        [p for p in pieces if tuple(map(str, p)) not in done], "leukaemia, sex"
+    ):
+        forest = nf.grow(
+            table, data.target, trees=trees, draw=draw, seed=seed, keep_trees=False, oob=False
+        )
+        rows = []
+        for kind in ("auto", "bagged", "paper"):
+            chosen = nf.select(forest.tally, 0.05, "fdr", kind).support
+            rows.append(
+                {
+                    "trees": trees,
+                    "draw": draw,
+                    "seed": seed,
+                    "null": kind,
+                    "selected": int(chosen.sum()),
+                    "known": int((chosen & data.known).sum()),
+                }
+            )
+        records.add(rows)
+
+
+def leukaemia_permuted(permutations: int = 100) -> None:
+    """Real correlation between features, no relation to the label."""
+    data = nf.datasets.load_leukemia_sex()
+    records = Records("leukaemia_permuted", ("permutation",))
+    done = records.done()
+    table = nf.RankTable(data.data)
+    for seed in with_progress(
+        [s for s in range(permutations) if (str(s),) not in done], "leukaemia, permuted"
+    ):
+        rng = np.random.default_rng(seed)
+        y = rng.permutation(data.target)
+        forest = nf.grow(table, y, seed=seed, keep_trees=False, oob=False)
+        rows = rows_of(forest.tally, {"permutation": seed}, rng)
+        discoveries = {
+            kind: nf.select(forest.tally, 0.05, "fdr", kind).n_selected
+            for kind in ("auto", "bagged", "paper")
+        }
+        records.add([row | {"discoveries": discoveries[row["null"]]} for row in rows])
+
+
+def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 100) -> None:
+    """Null data in scikit-learn's own forests, judged from the fitted trees alone."""
+    forests = {
+        "bootstrap": lambda seed: RandomForestClassifier(1_000, n_jobs=2, random_state=seed),
+        "max_samples .5": lambda seed: RandomForestClassifier(
+            1_000, max_samples=0.5, n_jobs=2, random_state=seed
+        ),
+        "regression": lambda seed: RandomForestRegressor(
+            500, max_features="sqrt", n_jobs=2, random_state=seed
+        ),
+    }
+    records = Records("scikit_learn", ("cell", "seed"))
+    done = records.done()
+    pieces = [(name, seed) for seed in range(data_sets) for name in forests]
+    for name, seed in with_progress(
+        [p for p in pieces if tuple(map(str, p)) not in done], "scikit-learn forests"
+    ):
+        rng = np.random.default_rng([seed, 77])
+        X = normal_features(rng, S, features)
+        y = rng.standard_normal(S) if name == "regression" else rng.permutation(np.arange(S) % 2)
+        tally = nf.tally(forests[name](seed).fit(X, y))
+        records.add(rows_of(tally, {"cell": name, "seed": seed}, rng))
+
+
+def cortical(source: Path, runs: int = 20) -> None:
+    """Atrophy in a region of simulated thickness maps with a real covariance: far and near."""
+    model = nf.simulate.CorticalModel.fit(source)
+    records = Records("cortical", ("share", "S", "seed"))
+    done = records.done()
+    pieces = [
+        (share, S, seed) for seed in range(runs) for share in (0.01, 0.05) for S in (100, 200, 400)
+    ]
+    for share, S, seed in with_progress(
+        [p for p in pieces if tuple(map(str, p)) not in done], "cortical thickness"
+    ):
+        rng = np.random.default_rng([seed, S])
+        relevant = model.region(share, seed_vertex=int(rng.integers(model.n_vertices)))
+        X, y = model.draw(S, relevant, relevance=0.5, seed=seed, dtype=np.float32)
+        distance = model.distance(relevant)
+        forest = nf.grow(X, y, seed=seed, keep_trees=False, oob=False)
+        parts: dict[str, Any] = {
+            "more than 40 mm away": distance > 40,
+            "nearer, outside the region": (distance <= 40) & ~relevant,
+        }
+        keys = {"share": share, "S": S, "seed": seed}
+        records.add(rows_of(forest.tally, keys, rng, parts))

@@ -1,0 +1,1 @@
+"""Does the command do what it says? Tests through `nullforest` itself."""

@@ -1,0 +1,43 @@
+"""What does Ctrl-C leave behind? Nothing, and exit status 130."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing(data, tmp_path):
+    before = set(tmp_path.iterdir())
+    terminal, end = pty.openpty()  # the progress bar appears on terminals alone
+    process = subprocess.Popen(
+        [
+            *[sys.executable, "-m", "nullforest", "select", str(data), "--target", "ill"],
+            *["--drop", "person", "--trees", "20000000"],
+            *["--table", str(tmp_path / "t.csv"), "--report", str(tmp_path / "r.html")],
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+    )
+    os.close(end)
+    shown = b""
+    try:
+        while b"/20000000" not in shown:
+            shown += os.read(terminal, 4096)
+        process.send_signal(signal.SIGINT)
+        try:
+            while more := os.read(terminal, 4096):
+                shown += more
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        assert process.wait() == 130
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+    assert b"Growing trees" in shown
+    assert b"Interrupted" in shown
+    assert b"Traceback" not in shown
+    assert set(tmp_path.iterdir()) == before

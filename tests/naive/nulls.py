@@ -1,0 +1,86 @@
+"""How are null features selected? By the definitions: densities, dense grids and double loops."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+
+def normal_density(x):
+    """Density of the standard normal."""
+    return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def score_density(s, z, r):
+    """Density of max_j |√r z_j + √(1−r) ε_j|, by differentiating the product of the laws."""
+    spread = math.sqrt(1 - r)
+    centre = [math.sqrt(r) * zj for zj in z]
+    law = [ndtr((s - c) / spread) - ndtr((-s - c) / spread) for c in centre]
+    density = [
+        (normal_density((s - c) / spread) + normal_density((s + c) / spread)) / spread
+        for c in centre
+    ]
+    return sum(
+        density[j] * math.prod(law[i] for i in range(len(z)) if i != j) for j in range(len(z))
+    )
+
+
+def win_probability(z, r, candidates):
+    """E[G(score)^(c−1)], integrating over the score itself, not over its competitors'."""
+
+    def integrand(s):
+        beaten = (1 - 2 * ndtr(-s)) ** (len(z) * (candidates - 1))
+        return beaten * score_density(s, z, r)
+
+    middle = math.sqrt(r) * max(abs(zj) for zj in z)
+    edges = [0.0, max(middle - 2, 0.5), middle + 1, middle + 3, middle + 14]
+    return sum(
+        quad(integrand, a, b, epsrel=1e-9, epsabs=0, limit=200)[0]
+        for a, b in itertools.pairwise(edges)
+    )
+
+
+def rates_on_dense_grid(couplings, shares, candidates, contrasts):
+    """Relative rates on a dense product grid of |z_j|, and its weights: one or two contrasts."""
+    x, w = np.polynomial.legendre.leggauss(220)
+    z, w = 5.5 * (x + 1), 5.5 * w * 2 * normal_density(5.5 * (x + 1))
+    s = np.linspace(1e-4, 12, 1500)
+    best = (1 - 2 * ndtr(-s)) ** (contrasts * (candidates - 1))
+    step = np.diff(best, prepend=0.0)
+    middle = np.concatenate([[s[0] / 2], (s[1:] + s[:-1]) / 2])
+    rates = 0.0
+    for r, share in zip(couplings, shares, strict=True):
+        spread = math.sqrt(1 - r)
+        inside = ndtr((middle - math.sqrt(r) * z[:, None]) / spread) - ndtr(
+            (-middle - math.sqrt(r) * z[:, None]) / spread
+        )
+        lost = inside @ step if contrasts == 1 else (inside * step) @ inside.T
+        rates = rates + share * candidates * (1 - lost)
+    weights = w if contrasts == 1 else np.outer(w, w)
+    rates, weights = np.ravel(rates), np.ravel(weights) / weights.sum()
+    return rates / (rates @ weights), weights
+
+
+def binomial_pmf(k, n, p):
+    """One binomial probability, from whole numbers."""
+    if k > n:
+        return 0.0
+    return math.comb(n, k) * p**k * (1 - p) ** (n - k)
+
+
+def mixture_sf(k, trials, chances, weights):
+    """P(count > k) of a mixture of binomials: a double loop."""
+    total = 0.0
+    for n, p, w in zip(trials, chances, weights, strict=True):
+        for j in range(k + 1, n + 1):
+            total += w * binomial_pmf(j, n, p)
+    return total / sum(weights)
+
+
+def thinned_sf(k, wins, q):
+    """Mean over probes of P(Bin(W_p, q) > k): a double loop."""
+    return sum(sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins) / len(wins)

@@ -1,0 +1,204 @@
+"""Does the bagged null describe forests that follow its model, and refuse what it cannot know?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import nullforest as nf
+from naive import nulls as naive
+from nullforest.nulls import bagged
+from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS
+from nullforest.nulls.shapes import Shape, Trees
+from nullforest.tallies import N_COUPLING_BINS
+from nulls.forests import lucky_rates, tally_of
+
+
+def mean_and_error(tally, null):
+    """Standard error of the matched mean: noise of the body's mean ÷ its slope in the mean."""
+    end = max(null.mixture.quantile(0.1), 1)
+    body = tally.counts[tally.counts <= end]
+    mixture = null.mixture
+    more = bagged.BinomialMixture(mixture.trials, 1.01 * mixture.chances, mixture.weights)
+    slope = (more.mean_up_to(end) - mixture.mean_up_to(end)) / (0.01 * mixture.mean)
+    return null.mean, body.std() / np.sqrt(len(body)) / slope
+
+
+# The histogram of the couplings, and the mean count up to which the rates must be told apart.
+@pytest.mark.parametrize("mean", [0.5, 5.0, 50.0])
+@pytest.mark.parametrize(("contrasts", "bins"), [(1, (12,)), (2, (12,)), (2, (5, 10, 15))])
+def test_counts_are_the_integral_over_the_latent_contrasts(mean, contrasts, bins):
+    tally = tally_of(np.full(2000, 3 * 300), trees=180, candidates=100)
+    histogram = np.bincount(bins, minlength=N_COUPLING_BINS)
+    # Hardly any nodes per tree, so that saturation is left out of the comparison.
+    rates, weights = Shape(histogram, Trees.of(tally), 1e-6, contrasts).rates(mean)
+    expected_rates, mass = naive.rates_on_dense_grid(
+        COUPLINGS[list(bins)], np.full(len(bins), 1 / len(bins)), 100, contrasts
+    )
+    k = np.unique(np.geomspace(1, 40 * mean + 20, 15).astype(int))
+    expected = np.array([stats.poisson.sf(i, mean * expected_rates) @ mass for i in k])
+    reached = np.array([stats.poisson.sf(i, mean * rates) @ weights for i in k])
+    seen = expected > 1e-8
+    assert seen.sum() >= 4
+    # The dense grid itself is good to about 1e-3 in the tail of the largest mean.
+    np.testing.assert_allclose(reached[seen], expected[seen], rtol=2e-3)
+
+
+def test_five_contrasts_agree_with_simulation():
+    rng = np.random.default_rng(3)
+    tally = tally_of(np.full(2000, 900), trees=180, candidates=20)
+    histogram = np.bincount([14], minlength=N_COUPLING_BINS)
+    rates, weights = Shape(histogram, Trees.of(tally), 1e-6, CONTRASTS).rates(5.0)
+    drawn = lucky_rates(rng, 100_000, bins=(14,))
+    for k in (2, 5, 12, 20):
+        each = stats.poisson.sf(k, 5.0 * drawn)
+        reached = stats.poisson.sf(k, 5.0 * rates) @ weights
+        assert abs(reached - each.mean()) < 4 * each.std() / np.sqrt(len(each))  # 4 standard errors
+
+
+@pytest.mark.parametrize("pool", [2000, 300])
+def test_without_coupling_counts_are_binomial(pool):
+    counts = np.random.default_rng(1).multinomial(20_000, np.full(2000, 1 / 2000))
+    tally = tally_of(counts, trees=5000, bins=(0,), pool=np.full(5000, pool))
+    null = bagged.from_tally(tally)
+    k = np.arange(25)
+    binomial = stats.binom.sf(k, 20_000, null.mean / 20_000)
+    # The first bin stands for r = .002: rates differ by a hundredth or so, the counts' variance
+    # by less than a thousandth.
+    np.testing.assert_allclose(null.sf(k), binomial, rtol=0.05, atol=1e-12)
+    assert null.mean == pytest.approx(10, rel=0.02)
+
+
+def test_one_candidate_leaves_the_binomial():
+    counts = np.random.default_rng(1).multinomial(3000, np.full(1000, 1 / 1000))
+    null = bagged.from_tally(tally_of(counts, candidates=1, bins=(16,)))
+    k = np.arange(12)
+    np.testing.assert_allclose(null.sf(k), stats.binom.sf(k, 3000, null.mean / 3000), rtol=1e-9)
+
+
+@pytest.mark.parametrize("mean", [0.4, 3.0, 30.0])
+def test_expected_count_is_recovered(mean):
+    rng = np.random.default_rng(7)
+    counts = rng.poisson(mean * lucky_rates(rng, 6000, bins=(14, 8)))
+    tally = tally_of(counts, trees=50_000, bins=(14, 8))
+    found, error = mean_and_error(tally, null := bagged.from_tally(tally))
+    assert abs(found - mean) < 4 * error
+    assert null.describe()["contrasts"] == CONTRASTS
+    assert null.describe()["null_share"] > 0.95
+
+
+@pytest.mark.parametrize("relevant", [0.01, 0.1, 0.3])
+def test_relevant_features_above_the_body_do_not_move_the_expected_count(relevant):
+    rng = np.random.default_rng(11)
+    n = int(4000 * relevant)
+    counts = rng.poisson(3.0 * lucky_rates(rng, 4000, bins=(12,)))
+    counts[:n] = rng.poisson(80, n)
+    tally = tally_of(counts, trees=100_000)
+    null = bagged.from_tally(tally)
+    found, error = mean_and_error(tally, null)
+    assert abs(found - 3.0) < 4 * error
+    assert null.describe()["null_share"] == pytest.approx(1 - relevant, abs=0.03)
+    assert null.cutoff < 60
+
+
+def test_weak_relevant_features_move_the_expected_count_within_the_bound():
+    rng = np.random.default_rng(12)
+    counts = rng.poisson(3.0 * lucky_rates(rng, 4000))
+    counts[:400] = rng.poisson(5, 400)
+    null = bagged.from_tally(tally := tally_of(counts, trees=100_000))
+    end = max(null.mixture.quantile(0.1), 1)
+    body = tally.counts <= end
+    share = body[:400].sum() / body.sum()
+    more = bagged.BinomialMixture(
+        null.mixture.trials, 1.01 * null.mixture.chances, null.mixture.weights
+    )
+    slope = (more.mean_up_to(end) - null.mixture.mean_up_to(end)) / (0.01 * null.mean)
+    found, error = mean_and_error(tally, null)
+    # The mean of the body moves by at most share · end, and the matched mean by that ÷ slope.
+    assert abs(found - 3.0) < share * end / slope + 4 * error
+
+
+def test_p_values_are_uniform_on_the_model():
+    rng = np.random.default_rng(5)
+    counts = rng.poisson(8.0 * lucky_rates(rng, 20_000, bins=(15, 9)))
+    null = bagged.from_tally(tally_of(counts, trees=300_000, bins=(15, 9)))
+    p = null.sf(counts) + rng.random(len(counts)) * null.pmf(counts)
+    for alpha in (0.05, 0.01, 0.001):
+        # Four binomial standard errors, and 3 % for the matched mean's own error.
+        noise = 4 * np.sqrt(alpha / len(p)) + 0.03 * alpha
+        assert abs((p < alpha).mean() - alpha) < noise
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_any_tally_gives_a_distribution(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    counts = rng.negative_binomial(0.5, rng.uniform(0.02, 0.5), n)
+    trees = int(rng.integers(1, 40))
+    tally = tally_of(
+        counts,
+        trees=trees,
+        candidates=int(rng.choice([1, 2, n])),
+        bins=tuple(rng.integers(0, N_COUPLING_BINS, 2)),
+        pool=rng.integers(1, n + 1, trees),
+    )
+    null = bagged.from_tally(tally)
+    k = np.arange(-1, min(null.largest, 3000) + 1)
+    sf = null.sf(k)
+    assert np.all(np.diff(sf) <= 1e-15)
+    assert np.all((sf >= 0) & (sf <= 1))
+    assert null.pmf(k).sum() + sf[-1] == pytest.approx(1, abs=1e-9)
+    p = null.pvalues(counts)
+    assert np.all((p > 0) & (p <= 1))
+    assert null.sf(null.threshold(0.05)) <= 0.05
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[0] * 50, [5000] + [0] * 49, [40] * 20, list(range(100, 120)), [0, 3]],
+    ids=["none selected", "one takes all", "all alike", "every one relevant", "two features"],
+)
+def test_odd_counts_are_survived(counts):
+    null = bagged.from_tally(tally_of(counts, candidates=min(5, len(counts))))
+    assert null.mean > 0
+    assert np.all(np.isfinite(null.pvalues(np.array(counts))))
+    assert set(null.describe()) >= {"null", "expected_count", "null_share", "dispersion"}
+
+
+def test_a_feature_that_takes_all_is_found():
+    null = bagged.from_tally(tally_of([5000] + [0] * 499))
+    assert null.pvalues([5000, 0])[0] < 1e-6
+
+
+def test_constant_columns_do_not_drag_the_expected_count_down():
+    counts = np.random.default_rng(2).poisson(50, 2000)
+    counts[:60] = 0
+    null = bagged.from_tally(tally_of(counts, bins=(2,)))
+    assert null.mean == pytest.approx(50, rel=0.06)  # 3 % zeros among the counts of the body
+
+
+def test_few_features_are_noted():
+    assert "20 features" in bagged.from_tally(tally_of([3] * 20)).notes[0]
+
+
+def test_what_cannot_be_known_is_asked_for():
+    whole = tally_of([3] * 200)
+    with pytest.raises(nf.InputError, match="couplings"):
+        bagged.from_tally(replace(whole, couplings=None))
+    with pytest.raises(nf.InputError, match="candidates"):
+        bagged.from_tally(replace(whole, candidates=None))
+    with pytest.raises(nf.InputError, match="random cut points"):
+        bagged.from_tally(replace(whole, splitter="random"))
+
+
+def test_unequal_pools_saturate_as_their_mean_says():
+    tally = tally_of(np.full(400, 10), trees=200, pool=np.arange(200) % 100 + 300)
+    trees = Trees.of(tally)
+    rates = np.array([0.1, 1.0, 30.0])
+    pool, nodes = tally.pool_per_tree, tally.nodes_per_tree
+    expected = [(pool * -np.expm1(-0.7 * nodes / pool * x)).sum() for x in rates]
+    np.testing.assert_allclose(trees.saturate(rates, 0.7), expected, rtol=1e-4)

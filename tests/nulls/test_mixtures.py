@@ -1,0 +1,107 @@
+"""Are counts of features with unequal rates added up without loss?"""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from naive import nulls as naive
+from nullforest.nulls.mixtures import BinomialMixture, merge_rates
+from nullforest.nulls.splices import Splice
+
+components = st.lists(
+    st.tuples(st.integers(0, 25), st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=6
+)
+
+
+@given(components)
+@settings(max_examples=60, deadline=None)
+def test_survival_function_is_the_double_loop(parts):
+    trials, chances, weights = map(list, zip(*parts, strict=True))
+    mixture = BinomialMixture(trials, chances, weights)
+    k = np.arange(-1, 27)
+    expected = [naive.mixture_sf(max(i, -1), trials, chances, weights) for i in k]
+    np.testing.assert_allclose(mixture.sf(k), expected, rtol=1e-9, atol=1e-15)
+    assert mixture.pmf(k).sum() == pytest.approx(1, abs=1e-12)
+    assert np.all(np.diff(mixture.sf(k)) <= 1e-15)
+    np.testing.assert_allclose(
+        mixture.sf(k[:-1]) - mixture.sf(k[1:]), mixture.pmf(k[1:]), atol=1e-12
+    )
+    assert mixture.pmf(k) @ k == pytest.approx(mixture.mean, abs=1e-10)
+    assert mixture.pmf(k) @ (k - mixture.mean) ** 2 == pytest.approx(mixture.variance, abs=1e-9)
+
+
+@given(components, st.integers(0, 26), st.floats(0.001, 0.9))
+@settings(max_examples=60, deadline=None)
+def test_quantile_and_mean_below_it(parts, end, tail):
+    mixture = BinomialMixture(*map(list, zip(*parts, strict=True)))
+    at = mixture.quantile(tail)
+    assert mixture.sf(at) <= tail + 1e-12
+    assert at == 0 or mixture.sf(at - 1) > tail - 1e-12
+    k = np.arange(end + 1)
+    inside = mixture.pmf(k)
+    if inside.sum() > 1e-9:
+        assert mixture.mean_up_to(end) == pytest.approx((k @ inside) / inside.sum(), abs=1e-6)
+
+
+def test_deep_tails_keep_their_relative_accuracy():
+    nodes, chances, weights = 4_500_000, np.array([1e-6, 1e-5]), np.array([0.7, 0.3])
+    mixture = BinomialMixture([nodes, nodes], chances, weights)
+    mpmath.mp.dps = 40
+    for k in (20, 100, 160, 700, 30_000):  # tails from .3 to 1e-30, and counts beyond the table
+        exact = mpmath.mpf(0)
+        for p, w in zip(chances.tolist(), weights.tolist(), strict=True):
+            term = mpmath.mpf(w) * mpmath.binomial(nodes, k + 1)
+            term *= mpmath.mpf(p) ** (k + 1) * (1 - mpmath.mpf(p)) ** (nodes - k - 1)
+            odds = mpmath.mpf(p) / (1 - mpmath.mpf(p))
+            for j in range(k + 1, k + 200):  # terms fall off at least like 45/k beyond that
+                exact += term
+                term *= odds * (nodes - j) / (j + 1)
+        if exact > 1e-250:
+            assert float(mixture.sf(k)) == pytest.approx(float(exact), rel=1e-9)
+        else:
+            assert 0 <= float(mixture.sf(k)) < 1e-250
+
+
+def test_every_argument_is_understood():
+    mixture = BinomialMixture([4], [0.5], [2.0])
+    assert mixture.sf(-3) == 1
+    assert mixture.sf(0.5) == mixture.sf(0)
+    assert mixture.sf(1e9) == 0
+    assert mixture.pmf(0.5) == 0
+    assert mixture.pmf(-1) == mixture.pmf(5) == 0
+    assert mixture.sf(np.zeros((2, 3))).shape == (2, 3)
+    assert BinomialMixture([4], [1.0], [1]).sf(3) == pytest.approx(1)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 300))
+@settings(max_examples=8, deadline=None)
+def test_merged_rates_give_the_same_counts(seed, mean):
+    rng = np.random.default_rng(seed)
+    rates = rng.lognormal(0, 0.7, 20_000)
+    weights = rng.random(20_000)
+    rates, weights = rates / np.average(rates, weights=weights), weights / weights.sum()
+    few, mass = merge_rates(rates, weights, mean)
+    assert len(few) < 700
+    assert mass.sum() == pytest.approx(1)
+    assert few @ mass == pytest.approx(1)
+    k = np.unique(np.geomspace(1, 12 * mean + 10, 12).astype(int))
+    expected = np.array([stats.poisson.sf(i, mean * rates) @ weights for i in k])
+    merged = np.array([stats.poisson.sf(i, mean * few) @ mass for i in k])
+    np.testing.assert_allclose(merged[expected > 1e-8], expected[expected > 1e-8], rtol=1e-4)
+
+
+@given(components, components, st.integers(-1, 20))
+@settings(max_examples=40, deadline=None)
+def test_splice_is_a_distribution(body_parts, tail_parts, joint):
+    body = BinomialMixture(*map(list, zip(*body_parts, strict=True)))
+    tail = BinomialMixture(*map(list, zip(*tail_parts, strict=True)))
+    splice = Splice(body, tail, joint)
+    k = np.arange(-1, 27)
+    assert np.all(np.diff(splice.sf(k)) <= 1e-12)
+    assert splice.pmf(k).sum() == pytest.approx(1, abs=1e-9)
+    assert splice.pmf(k) @ k == pytest.approx(splice.mean, abs=1e-6)
+    below = k[k <= joint]
+    np.testing.assert_array_equal(splice.sf(below), body.sf(below))
