@@ -124,9 +124,8 @@ def permuted_forests(p: Parameters, seed: int, run: int) -> Record:
 
 def _few(exceeded: NDArray[np.int64]) -> list[int]:
     """How many features were exceeded 0, 1, …, 25 times, and more often."""
-    return np.bincount(
-        np.minimum(exceeded, MOST_EXCEEDANCES + 1), minlength=MOST_EXCEEDANCES + 2
-    ).tolist()
+    kept = np.minimum(exceeded, MOST_EXCEEDANCES + 1)
+    return [int(n) for n in np.bincount(kept, minlength=MOST_EXCEEDANCES + 2)]
 
 
 def cortical_maps(p: Parameters, seed: int, run: int) -> Record:

@@ -167,7 +167,8 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         found.append(
             Claim(
                 f"(not in the paper) The bagged null holds α = {alpha} at N = 0.",
-                f"rate over α: mean {ratio.mean():.2f}, from {ratio.min():.2f} to {ratio.max():.2f}",
+                f"rate over α: mean {ratio.mean():.2f}, from {ratio.min():.2f} to "
+                f"{ratio.max():.2f}",
                 bool(ratio.mean() <= 1.1),  # a tenth above α is the noise of 20 runs at F = 500
             )
         )

@@ -1,7 +1,8 @@
-"""Does the model's false positive rate match what is seen when samples are many? (S, F) = (200, 20).
+"""Does the model's false positive rate match what is seen when samples are many?
 
-The paper's Table "basic_problem": no relevant features, 100 data sets per setting, both
-strategies; the observed false positive rate against the threshold, and the model's curve.
+The paper's Table "basic_problem": (S, F) = (200, 20), no relevant features, 100 data sets per
+setting, both strategies; the observed false positive rate against the threshold, and the model's
+curve.
 """
 
 from __future__ import annotations

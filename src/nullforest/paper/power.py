@@ -176,7 +176,7 @@ def _sharper(part: pd.DataFrame) -> Claim:
     return Claim(
         "The fall of the false positive rate with ρ is sharper for larger N (rate at the largest "
         "ρ over that at the smallest).",
-        ", ".join(f"{ratio:.2f} at N = {n}" for n, ratio in drop.items()),
+        ", ".join(f"{ratio:.2f} at N = {n!s}" for n, ratio in drop.items()),
         bool(len(ratios) < 2 or ratios[-1] < ratios[0]),
     )
 

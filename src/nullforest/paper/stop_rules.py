@@ -24,9 +24,7 @@ class StopRule:
 
 
 #: Every rule that the comparison tables are computed for.
-STOP_RULES = tuple(
-    StopRule(leaf, depth) for depth in (None, 3, 2) for leaf in (1, 5, 10)
-)
+STOP_RULES = tuple(StopRule(leaf, depth) for depth in (None, 3, 2) for leaf in (1, 5, 10))
 #: The rule whose forests come nearest to the printed numbers of the comparison tables; the
 #: verdict checks it. All experiments on high-dimensional data use it.
 BEST_RULE = StopRule(10, 3)
