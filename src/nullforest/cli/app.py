@@ -8,7 +8,9 @@ import typer
 
 from nullforest import __version__
 from nullforest.cli.demo import demo
+from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
+from nullforest.cli.simulate import simulate
 
 app = typer.Typer(
     name="nullforest",
@@ -22,6 +24,8 @@ app = typer.Typer(
 )
 app.command()(select)
 app.command()(demo)
+app.command()(simulate)
+app.command()(reproduce)
 
 
 def _show_version(asked: bool) -> None:
