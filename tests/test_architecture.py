@@ -16,7 +16,7 @@ LAYERS = [
     {"nulls"},
     {"decisions"},
     {"selection"},
-    {"selector", "report", "importances"},
+    {"selector", "estimators", "report", "importances"},
     {"baselines", "wrappers"},
     {"paper", "cli", "__main__", "__init__"},
 ]

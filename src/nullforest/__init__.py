@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nullforest import datasets, simulate
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
+    from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Forest",
+    "ForestClassifier",
+    "ForestRegressor",
     "ForestSelector",
     "InputError",
     "RankTable",
@@ -37,6 +40,8 @@ __version__ = "0.1.0"
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
     "Forest": "engine",
+    "ForestClassifier": "estimators",
+    "ForestRegressor": "estimators",
     "ForestSelector": "selector",
     "InputError": "errors",
     "RankTable": "engine",

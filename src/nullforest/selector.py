@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from nullforest.decisions import ErrorRate
@@ -34,7 +35,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         How a null feature behaves; see :func:`nullforest.null`.
     prefit : bool, default False
         The estimator is fitted already; `fit` only reads it.
-    trees, candidates, draw, samples, replace, min_leaf, max_depth
+    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth
         Settings of nullforest's own forest; see :func:`nullforest.grow`.
     random_state : int, RandomState or None, default 0
         Seed of nullforest's own forest.
@@ -78,6 +79,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         draw: Literal["node", "tree"] = "node",
         samples: float = 0.5,
         replace: bool = False,
+        criterion: str = "auto",
         min_leaf: int = 1,
         max_depth: int | None = None,
         random_state: Any = 0,
@@ -93,6 +95,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.draw = draw
         self.samples = samples
         self.replace = replace
+        self.criterion = criterion
         self.min_leaf = min_leaf
         self.max_depth = max_depth
         self.random_state = random_state
@@ -113,11 +116,11 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         if self.prefit:
             if self.estimator is None:
                 raise InputError("prefit=True needs a fitted forest as estimator.")
-            validate_data(self, X, accept_sparse="csc", ensure_all_finite="allow-nan")
+            validate_data(self, X, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan")
             self.estimator_ = self.estimator
         elif self.estimator is not None:
             # The forest sees X itself, so that it checks it by its own rules and keeps its names.
-            validate_data(self, X, accept_sparse="csc", ensure_all_finite="allow-nan")
+            validate_data(self, X, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan")
             self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         else:
             self.estimator_ = self._grown(X, y, fit_params)
@@ -140,7 +143,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             self,
             X,
             y,
-            accept_sparse="csc",
+            accept_sparse=["csr", "csc"],
             dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan",
             ensure_min_samples=2,
@@ -157,6 +160,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             draw=self.draw,
             samples=self.samples,
             replace=self.replace,
+            criterion=self.criterion,
             min_leaf=self.min_leaf,
             max_depth=self.max_depth,
             seed=seed,
@@ -172,6 +176,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.estimator is None
+        inner = None if self.estimator is None else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inner is None or inner.sparse
+        tags.input_tags.allow_nan = inner is None or inner.allow_nan
         return tags

@@ -125,6 +125,17 @@ def test_a_closed_pipe_does_not_cost_the_results(data, tmp_path, quick):
     assert "Traceback" not in done.stderr
 
 
+def test_a_terminal_that_cannot_show_a_name_does_not_end_the_run(
+    frame, tmp_path, command, quick, monkeypatch
+):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    path = tmp_path / "names.csv"
+    frame.rename(columns={"gene 3": "Größe"}).to_csv(path, index=False)
+    done = command("select", path, "--target", "ill", "--drop", "person", *quick)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Gr\\xf6\\xdfe" in done.stdout
+
+
 def test_a_disk_that_fails_is_said_and_the_other_files_are_written(
     data, tmp_path, run, quick, monkeypatch
 ):

@@ -17,10 +17,9 @@ def tally_of(counts, *, trees=100, candidates=20, bins=(12,), pool=None, n_sampl
     """A tally with these counts, every feature's nodes spread over the given coupling bins."""
     counts = np.asarray(counts)
     couplings = np.zeros((len(counts), N_COUPLING_BINS), np.int32)
-    share = counts // len(bins)
-    for place in bins[1:]:
-        couplings[:, place] = share
-    couplings[:, bins[0]] = counts - share * (len(bins) - 1)
+    rng = np.random.default_rng(0)
+    spread = rng.multinomial(counts, np.full(len(bins), 1 / len(bins)))
+    np.add.at(couplings.T, list(bins), spread.T)
     nodes = nodes_like(int(counts.sum()), trees)
     pool = np.full(trees, len(counts)) if pool is None else pool
     return Tally(counts, nodes, pool, candidates, n_samples, couplings=couplings, probes=probes)

@@ -71,7 +71,8 @@ class Screen:
 
     def say(self, sentence: str, style: str = "bold") -> None:
         """Print one line of the answer."""
-        self._out.print(Text(sentence, style=style))
+        # A terminal breaks lines between words; a file or a pipe gets each sentence whole.
+        self._out.print(Text(sentence, style=style), soft_wrap=not self._out.is_terminal)
 
     def say_written(self, paths: Iterable[Path]) -> None:
         """Tell where files went."""

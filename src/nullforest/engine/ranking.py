@@ -38,10 +38,10 @@ def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "to_numpy"):
         names = np.array([str(c) for c in columns], dtype=str)
-        X = X.to_numpy()
+        X = _frame_values(X)
     elif hasattr(X, "toarray"):
-        raise InputError("X is a sparse matrix; give a dense one, for example X.toarray().")
-    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+        X = _dense(X)
+    array = X if isinstance(X, np.ndarray) else _array_of(X)
     if array.ndim != 2:
         raise InputError(
             f"X must be a table of samples × features, not an array of {array.ndim} axes."
@@ -52,6 +52,39 @@ def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
             f"{min_samples} and 1 are needed."
         )
     return _as_floats(array), names
+
+
+def _array_of(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise InputError("The rows of X have different lengths; give a full table.") from None
+
+
+def _frame_values(frame: Any) -> NDArray[Any]:
+    """The values of a pandas or polars frame, read in place where it stores one block."""
+    array: NDArray[Any] = frame.to_numpy()
+    if array.dtype.kind == "O" and hasattr(frame, "iloc"):
+        try:
+            return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))  # pandas' NA
+        except (TypeError, ValueError):
+            return array  # text: the message for arrays says so
+    return array
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """A sparse matrix as a dense one; the ranks of the zeros are needed too."""
+    if hasattr(os, "sysconf"):
+        needed = float(np.prod(X.shape)) * max(4, X.dtype.itemsize)
+        memory = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+        if needed > memory / 2:  # ranks and trees need room beside it
+            raise InputError(
+                f"X is sparse and would take {needed / 2**30:.3g} GiB as a dense matrix, more than "
+                f"half of this machine's {memory / 2**30:.3g} GiB; use float32, or give fewer "
+                "features at a time."
+            )
+    array: NDArray[Any] = X.toarray()
+    return array
 
 
 def _as_floats(array: NDArray[Any]) -> Floats:

@@ -77,14 +77,21 @@ def _array(y: Any, n_samples: int) -> NDArray[Any]:
         raise InputError(f"y must have one axis (or two, for several outputs), not {array.ndim}.")
     if len(array) != n_samples:
         raise InputError(f"y has {len(array)} values for {n_samples} samples; give one each.")
-    missing = (
-        np.isnan(array).any()
-        if array.dtype.kind == "f"
-        else array.dtype.kind == "O" and any(v is None or v != v for v in array.ravel())
-    )
-    if missing:
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise InputError("y holds infinite values; replace them or drop those samples.")
+    if _any_missing(array):
         raise InputError("y has missing values; drop those samples from X and y.")
     return array
+
+
+def _any_missing(array: NDArray[Any]) -> bool:
+    if array.dtype.kind == "f":
+        return bool(np.isnan(array).any())
+    if array.dtype.kind == "O":
+        from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
+
+        return bool(np.any(isna(array)))
+    return array.dtype.kind in "mM" and bool(np.isnat(array).any())
 
 
 def _looks_like_classes(array: NDArray[Any]) -> bool:
@@ -117,10 +124,12 @@ def _numbers(array: NDArray[Any]) -> tuple[NDArray[np.float64], None, bool]:
         raise InputError(
             "y holds text, but criterion='variance' needs numbers; use 'gini' for classes."
         ) from None
-    if not np.all(np.isfinite(numbers)):
-        raise InputError("y holds infinite values; replace them or drop those samples.")
+    if not np.all(np.abs(numbers) < 1e150):  # squares of larger ones overflow
+        raise InputError("y holds infinite or huge values (above 1e150); scale y, or drop them.")
     if np.all(numbers == numbers[0]):
         raise InputError("y is constant; there is nothing to predict.")
+    if np.ptp(numbers) < 1e-150:  # squares of smaller differences vanish
+        raise InputError("The values of y differ by less than 1e-150; scale y.")
     return numbers.reshape(len(numbers), -1), None, numbers.ndim == 1
 
 
@@ -163,13 +172,16 @@ def _distances(
 def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
-    weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must hold numbers, one for each sample.") from None
     if weight.shape != (n_samples,):
         raise InputError(
             f"sample_weight has the shape {weight.shape} for {n_samples} samples; give one each."
         )
     if not np.all(np.isfinite(weight)) or weight.min() < 0.0 or weight.sum() == 0.0:
-        raise InputError("sample_weight must be finite, not negative, and not all 0.")
+        raise InputError("sample_weight must be finite, not negative, and not all zero.")
     return weight
 
 
@@ -181,7 +193,7 @@ def _with_class_weight(
 ) -> NDArray[np.float64] | None:
     if class_weight is None:
         return weight
-    if isinstance(class_weight, str):
+    if not isinstance(class_weight, Mapping):
         if class_weight != "balanced":
             raise InputError(f"class_weight = {class_weight!r}; use 'balanced' or a dictionary.")
         per_class = len(codes) / (len(classes) * np.bincount(codes))
@@ -190,7 +202,11 @@ def _with_class_weight(
         if unknown:
             raise InputError(f"class_weight names {unknown[0]!r}, which is not a class of y.")
         per_class = np.array([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
+        if not np.all(np.isfinite(per_class)) or per_class.min() < 0.0:
+            raise InputError("class_weight must be finite and not negative.")
     product: NDArray[np.float64] = per_class[codes] * (1.0 if weight is None else weight)
+    if product.sum() == 0.0:
+        raise InputError("class_weight and sample_weight together leave no sample any weight.")
     return product
 
 

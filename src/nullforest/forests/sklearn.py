@@ -11,6 +11,7 @@ expectation when n samples are drawn from S with replacement, the same in every 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -47,7 +48,11 @@ _VARIANCES = ("squared_error", "friedman_mse")
 def read(forest: Any, n_samples: int | None) -> Tally:
     """Take the tally of a fitted scikit-learn forest."""
     forest, names = _unwrapped(forest)
-    _refuse(forest)
+    own = getattr(forest, "tally_", None)
+    if isinstance(own, Tally):  # an estimator of ours: it took the tally itself
+        return own if own.feature_names is not None else replace(own, feature_names=_text(names))
+    if not hasattr(type(forest), "tally_"):
+        _refuse(forest)
     try:
         check_is_fitted(forest)
     except NotFittedError:
@@ -100,8 +105,11 @@ def _unwrapped(forest: Any) -> tuple[Any, Any]:
 
 
 def _names(forest: Any, names: Any) -> NDArray[np.str_] | None:
-    known = getattr(forest, "feature_names_in_", names)
-    return None if known is None else np.asarray(known).astype(str)
+    return _text(getattr(forest, "feature_names_in_", names))
+
+
+def _text(names: Any) -> NDArray[np.str_] | None:
+    return None if names is None else np.asarray(names).astype(str)
 
 
 def _refuse(forest: Any) -> None:

@@ -21,14 +21,15 @@ _STRIDE = 0.25  # of the way down: a root is not stepped over unless another lie
 _REACH = 60.0  # a factor of 1e26 either way: more than any forest has nodes
 
 
-def sorted_sums(counts: NDArray[np.int64]) -> Callable[[int], tuple[int, int]]:
+def running_sums(counts: NDArray[np.int64]) -> Callable[[int], tuple[int, int]]:
     """A function of k that gives how many counts are at most k, and their sum."""
-    ordered = np.sort(counts)
-    sums = np.concatenate([[0], np.cumsum(ordered)])
+    number = np.bincount(counts)
+    up_to_number = np.cumsum(number)
+    up_to_total = np.cumsum(number * np.arange(len(number)))
 
     def up_to(k: int) -> tuple[int, int]:
-        n = int(np.searchsorted(ordered, k, side="right"))
-        return n, int(sums[n])
+        place = min(k, len(number) - 1)
+        return int(up_to_number[place]), int(up_to_total[place])
 
     return up_to
 
@@ -82,7 +83,7 @@ def matched_scale(
         largest count; going down, it at last expects less than the half count that is added;
         and between the two a bracket is halved until it is short.
     """
-    sums = [sorted_sums(group) for group in counts]
+    sums = [running_sums(group) for group in counts]
 
     def too_low(log_scale: float) -> bool:
         return body_exceeds(models(float(np.exp(log_scale))), sums)

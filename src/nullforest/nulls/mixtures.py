@@ -16,11 +16,12 @@ from scipy.special import betainc, betaincc, gammaln, xlog1py, xlogy
 
 Floats = NDArray[np.float64]
 
-_NEGLIGIBLE = 1e-40  # where the table ends: beyond it single counts are computed one by one
-_LONGEST_TABLE = 20_000  # counts; longer ones cost more than the few counts asked for
+_NEGLIGIBLE = 1e-12  # where the table ends: the few counts beyond it are computed one by one
+_LONGEST_TABLE = 4096  # counts; longer ones cost more than the few counts asked for
 _RARE = 1e-3  # expected counts below it need not be told apart: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
-_BLOCK = 2_000_000  # elements of a work array: 16 MB, which stays near the processor
+_BLOCK = 64  # counts looked at together: few, so that they concern few components
+_TOP = 32  # components that are never left out
 
 
 class BinomialMixture:
@@ -43,23 +44,25 @@ class BinomialMixture:
     """
 
     def __init__(self, trials: ArrayLike, chances: ArrayLike, weights: ArrayLike) -> None:
-        weights = np.asarray(weights, float)
-        keep = weights > 0
-        self.trials = np.asarray(trials, float)[keep]
-        self.chances = np.clip(np.asarray(chances, float)[keep], 0.0, 1.0)
-        self.weights = weights[keep] / weights[keep].sum()
+        each, mass = np.asarray(trials, float), np.asarray(weights, float)
+        chance = np.clip(np.asarray(chances, float), 0.0, 1.0)
+        order = np.argsort(each * chance, kind="stable")
+        order = order[mass[order] > 0]
+        self.trials: Floats = each[order]
+        self.chances: Floats = chance[order]
+        self.weights: Floats = mass[order] / mass[order].sum()
+        self.means = self.trials * self.chances  # in rising order
 
     @property
     def mean(self) -> float:
         """Expected count."""
-        return float(self.weights @ (self.trials * self.chances))
+        return float(self.weights @ self.means)
 
     @property
     def variance(self) -> float:
         """Variance of the count: the mean of the variances and the variance of the means."""
-        means = self.trials * self.chances
-        within = means * (1 - self.chances)
-        return float(self.weights @ within + self.weights @ (means - self.mean) ** 2)
+        within = self.means * (1 - self.chances)
+        return float(self.weights @ within + self.weights @ (self.means - self.mean) ** 2)
 
     @property
     def largest(self) -> int:
@@ -89,28 +92,41 @@ class BinomialMixture:
         result[values > self.largest] = 0.0
         return result[place].reshape(k.shape)
 
+    def _undecided(self, least: float, most: float) -> slice:
+        """Components for which neither P(count > k) is nearly 0 nor nearly 1, least ≤ k ≤ most.
+
+        Bernstein's inequality: components whose mean lies 20√k below k exceed it with probability
+        e⁻²⁰⁰ at most, and those 9√k + 81 above k fail to with e⁻⁴⁰. The largest means stay in,
+        so that the far tail is still the tail of something.
+        """
+        low = np.searchsorted(self.means, least - 20 * np.sqrt(max(least, 0.0)))
+        high = np.searchsorted(self.means, most + 9 * np.sqrt(max(most, 0.0)) + 81, side="right")
+        return slice(int(min(low, max(len(self.means) - _TOP, 0))), int(high))
+
     def _direct_sf(self, k: Floats) -> Floats:
-        """P(count > k) from the incomplete beta function, for whole k ≥ 0."""
+        """P(count > k) from the incomplete beta function, for whole k ≥ 0 in rising order."""
         result = np.empty(len(k))
-        for block in _blocks(len(k), len(self.trials)):
-            n, at = self.trials[:, None], k[None, block]
-            above = betainc(at + 1, np.maximum(n - at, 1.0), self.chances[:, None])
-            result[block] = self.weights @ np.where(n > at, above, 0.0)
+        for block in _blocks(len(k)):
+            at = k[None, block]
+            some = self._undecided(at[0, 0], at[0, -1])
+            n, p, w = self.trials[some, None], self.chances[some, None], self.weights[some]
+            above = np.where(n > at, betainc(at + 1, np.maximum(n - at, 1.0), p), 0.0)
+            result[block] = self.weights[some.stop :].sum() + w @ above
         return np.minimum(result, 1.0)
 
     def _direct_pmf(self, k: Floats) -> Floats:
-        """P(count = k), for whole k ≥ 0, through logarithms."""
+        """P(count = k), for whole k ≥ 0 in rising order, through logarithms."""
         result = np.empty(len(k))
-        sizes, of_size = np.unique(self.trials, return_inverse=True)
-        chances = np.where(self.chances < 1, self.chances, np.nextafter(1, 0))
-        odds = np.log(np.maximum(chances, _TINY)) - np.log1p(-chances)
-        none = self.trials * np.log1p(-chances)
-        for block in _blocks(len(k), len(self.trials)):
+        for block in _blocks(len(k)):
             at = k[block]
+            some = self._undecided(at[0], at[-1])
+            sizes, of_size = np.unique(self.trials[some], return_inverse=True)
             ways = _log_choose(sizes[:, None], at[None])
             ways = ways[of_size] if len(sizes) > 1 else ways
-            log = ways + odds[:, None] * at + none[:, None]
-            result[block] = self.weights @ np.exp(np.minimum(log, 0.0))
+            p = np.minimum(self.chances[some], np.nextafter(1, 0))[:, None]
+            odds, none = np.log(np.maximum(p, _TINY)) - np.log1p(-p), np.log1p(-p)
+            log = ways + odds * at + self.trials[some, None] * none
+            result[block] = self.weights[some] @ np.exp(np.minimum(log, 0.0))
         return result
 
     @cached_property
@@ -147,7 +163,8 @@ class BinomialMixture:
         """E[count | count ≤ k], from E[n 1(n ≤ k)] = N p · P(Bin(N−1, p) ≤ k−1)."""
         if k < 1:
             return 0.0
-        n, p = self.trials, self.chances
+        some = slice(0, self._undecided(k, k).stop)  # the others are never as low as k
+        n, p, weights = self.trials[some], self.chances[some], self.weights[some]
         open_ended = n > k  # the other components never exceed k
         room = np.where(open_ended, n - k, 1.0)  # n − k and (n−1) − (k−1) alike
         below = np.where(open_ended, betaincc(k + 1, room, p), 1.0)
@@ -155,7 +172,8 @@ class BinomialMixture:
         ways = _log_choose(np.maximum(n - 1, 0.0), np.array(float(k)))
         edge = np.exp(ways + xlogy(k, p) + xlog1py(room, -p))
         inside = np.where(open_ended, below - edge, 1.0)
-        return float((self.weights @ (n * p * inside)) / (self.weights @ below))
+        total = float(weights @ below)
+        return float(weights @ (n * p * inside)) / total if total > 0 else float(k)
 
 
 def _log_choose(n: Floats, k: Floats) -> Floats:
@@ -177,9 +195,8 @@ def _log_choose(n: Floats, k: Floats) -> Floats:
     return np.where(k > n, -np.inf, result - gammaln(k + 1))
 
 
-def _blocks(n: int, width: int) -> list[slice]:
-    step = max(1, _BLOCK // max(width, 1))
-    return [slice(start, start + step) for start in range(0, n, step)]
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
 
 
 def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:

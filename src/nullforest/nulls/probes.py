@@ -213,7 +213,7 @@ def from_tally(tally: Tally) -> ProbeNull:
     (True, 200)
     """
     asked = _checked(tally)
-    names, features = np.unique(asked.feature_strata, return_inverse=True)
+    names, features = _numbered(asked.feature_strata)
     strata = [_stratum(tally, int(name)) for name in names]
     counts = [tally.counts[features == number] for number in range(len(names))]
     trees = Trees.of(tally)
@@ -226,11 +226,17 @@ def from_tally(tally: Tally) -> ProbeNull:
         fitted.append(distribution)
         if note and note not in notes:
             notes.append(note)
-    null = ProbeNull(
-        fitted, features.astype(np.int64), probes=[s.n_probes for s in strata], notes=tuple(notes)
-    )
+    null = ProbeNull(fitted, features, probes=[s.n_probes for s in strata], notes=tuple(notes))
     null.diagnostics = _diagnostics(tally, null, strata, counts)
     return null
+
+
+def _numbered(strata: Ints) -> tuple[Ints, Ints]:
+    """The strata that occur, and for each feature the place of its own among them."""
+    if strata.min() == strata.max():  # nearly always; spares sorting a million features
+        return strata[:1], np.zeros_like(strata)
+    names, places = np.unique(strata, return_inverse=True)
+    return names, places.astype(np.int64)
 
 
 def _checked(tally: Tally) -> Any:
@@ -337,13 +343,13 @@ def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:
 def _diagnostics(
     tally: Tally, null: ProbeNull, strata: list[Stratum], counts: list[Ints]
 ) -> dict[str, Any]:
-    p = null.pvalues(tally.counts)
+    likely = null.thresholds(1 / max(tally.n_features, 2))  # about one null feature exceeds it
     shares = [null_share(d.body, c) for d, c in zip(null.distributions, counts, strict=True)]
     pairs = zip(null.shares, strata, strict=True)
     expected = float(sum(w * s.mean for w, s in pairs if len(s.wins)))
     return {
         "null_share": float(null.shares @ shares),
-        "dispersion": dispersion(tally, tally.counts[p >= 1 / tally.n_features]),
+        "dispersion": dispersion(tally, tally.counts[tally.counts <= likely]),
         "probes": int(sum(s.n_probes for s in strata)),
         "strata": len(strata),
         "probe_excess": expected / null.mean if null.mean > 0 else float("nan"),

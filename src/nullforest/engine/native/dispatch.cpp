@@ -60,4 +60,16 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
     return make_generic_evaluator(table, outcome, settings, weighting);
 }
 
+std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probes,
+                                  const Outcome& outcome, const Settings& settings,
+                                  Weighting weighting) {
+    const Isa isa = chosen_isa();
+    const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
+    auto exact = make_generic_judge(table, probes, outcome, settings, weighting);
+    if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
+        return make_walk_judge(table, probes, outcome, settings, walk_kernel(isa),
+                               std::move(exact));
+    return exact;
+}
+
 }  // namespace nullforest

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "evaluator.hpp"
+#include "judge.hpp"
 #include "walk_kernel.hpp"
 
 namespace nullforest {
@@ -17,5 +18,10 @@ std::string isa_name(Isa isa);
 
 std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, WalkKernel kernel);
+
+// `exact` has the last word on the few probes that pass the kernel.
+std::unique_ptr<Judge> make_walk_judge(const RankTable& table, const RankTable& probes,
+                                       const Outcome& outcome, const Settings& settings,
+                                       WalkKernel kernel, std::unique_ptr<Judge> exact);
 
 }  // namespace nullforest

@@ -33,7 +33,9 @@ struct Split {
     std::uint32_t feature = 0;
     std::uint32_t n_left = 0;
     bool missing_left = false;
-    std::uint32_t place = 0;  // of the feature among the candidates, in draw order
+    // of the feature among the candidates, in draw order, where the kernel says so
+    static constexpr std::uint32_t kUnknown = 0xffffffffu;
+    std::uint32_t place = kUnknown;
 };
 
 // One per thread. Rules that every evaluator keeps, so that all give the same answer:

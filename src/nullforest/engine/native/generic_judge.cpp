@@ -113,10 +113,4 @@ std::unique_ptr<Judge> make_generic_judge(const RankTable& table, const RankTabl
     }
 }
 
-std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probes,
-                                  const Outcome& outcome, const Settings& settings,
-                                  Weighting weighting) {
-    return make_generic_judge(table, probes, outcome, settings, weighting);
-}
-
 }  // namespace nullforest

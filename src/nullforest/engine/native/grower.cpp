@@ -88,7 +88,10 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
     evaluator_->begin_tree(bag_, pool);
     if (asker_) asker_->begin_tree(tree, bag_, pool);
-    if (samples_.empty()) {  // every drawn sample weighs nothing: a lone leaf over all of them
+    // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
+    const bool weightless = samples_.empty();
+    if (weightless) {
+        oob_.clear();
         samples_.resize(table_.n_samples());
         for (std::uint32_t s = 0; s < samples_.size(); ++s) samples_[s] = s;
         std::copy(outcome_.weight.begin(), outcome_.weight.end(), bag_.weight.begin());
@@ -106,7 +109,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         const std::int32_t id = settings_.keep_trees ? record_node(node, result.tree) : -1;
         Split split;
         bool found = false;
-        if (may_split(node)) {
+        if (!weightless && may_split(node)) {
             found = evaluator_->best_split(query(node), split);
             if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
         }

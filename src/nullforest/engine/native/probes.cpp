@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "candidates.hpp"
+
 namespace nullforest {
 
 TieProfile profile_ties(const RankTable& table) {
@@ -78,11 +80,13 @@ ProbeAsker::ProbeAsker(const RankTable& table, const Outcome& outcome, const Set
                        const ProbeSet& probes, Weighting weighting)
     : settings_(settings),
       probes_(probes),
+      shape_(settings.pool),
       judge_(make_judge(table, *probes.table, outcome, settings, weighting)) {}
 
 void ProbeAsker::begin_tree(std::uint64_t tree, const Bag& bag, const std::uint32_t* pool) {
     first_ = static_cast<std::uint32_t>(tree % probes_.period);
     depleted_.assign(probes_.size() / probes_.period + 1, Span());
+    pool_ = pool;
     judge_->begin_tree(bag, pool);
 }
 
@@ -92,12 +96,28 @@ const std::vector<Verdict>& ProbeAsker::winners(const NodeQuery& node, std::uint
     const std::uint64_t key = ask_key(node_key);
     questions_.clear();
     won_.clear();
+    Split placed;
+    if (winner && winner->place == Split::kUnknown) {
+        placed = *winner;
+        placed.place = find_place(node.draw_key, winner->feature);
+        winner = &placed;
+    }
     std::size_t slot = 0;
     for (std::uint32_t p = first_; p < probes_.size(); p += probes_.period, ++slot)
         if (!(depleted_[slot].begin <= begin && end <= depleted_[slot].end))
             questions_.push_back({p, below(step(key, probes_.id[p]), settings_.candidates)});
     judge_->judge(node, winner, questions_, won_);
     return won_;
+}
+
+// Draws the candidates anew, for a kernel that does not say which of them won.
+std::uint32_t ProbeAsker::find_place(std::uint64_t draw_key, std::uint32_t feature) const {
+    Candidates candidates(shape_, draw_key, pool_, settings_.candidates);
+    std::uint32_t place = 0;
+    while (const std::uint32_t count = candidates.next_batch())
+        for (std::uint32_t c = 0; c < count; ++c, ++place)
+            if (candidates.feature[c] == feature) return place;
+    return place;
 }
 
 void ProbeAsker::count(const Verdict& verdict, std::uint64_t node_key, std::uint32_t begin,

@@ -92,8 +92,12 @@ private:
     struct Span {
         std::uint32_t begin = 1, end = 0;  // nothing lies inside
     };
+    std::uint32_t find_place(std::uint64_t draw_key, std::uint32_t feature) const;
+
     const Settings& settings_;
     const ProbeSet& probes_;
+    ShuffleShape shape_;
+    const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<Judge> judge_;
     std::uint32_t first_ = 0;
     std::vector<Span> depleted_;  // of the probes asked in this tree

@@ -28,8 +28,15 @@ struct WalkTask {
     std::uint32_t pool_size, side_a, side_b, candidates;
     // the best so far; best_num = D^2, best_den = k (n - k)
     bool found, missing_left;
-    std::uint32_t feature, n_left;
+    std::uint32_t feature, n_left, place;
     std::uint64_t best_num, best_den;
+    // instead of a search (`asked` is null then): which of these columns of the table may hold a
+    // split better than the best, or, with `or_equal`, as good? Ties and missing values are not
+    // looked at.
+    const std::uint32_t* asked;
+    std::uint32_t n_asked;
+    bool or_equal;
+    std::uint8_t* may_win;
     // what is too rare to be fast: features with missing values, and where values differ
     void* owner;
     void (*try_slowly)(void* owner, WalkTask& task, std::uint32_t feature);

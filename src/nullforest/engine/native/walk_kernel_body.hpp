@@ -24,14 +24,36 @@ public:
         open_envelope();
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
+        std::uint32_t place = 0;
         while (const std::uint32_t count = candidates.next_batch()) {
             for (std::uint32_t c = 0; c < count; ++c) prefetch(candidates.feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c)
-                if (try_feature(candidates.feature[c])) return;
+            for (std::uint32_t c = 0; c < count; ++c, ++place)
+                if (try_feature(candidates.feature[c], place)) return;
+        }
+    }
+
+    // Columns that may beat a best that is known.
+    void screen() {
+        open_envelope();
+        // D is whole: any slack below the distance of R to the next whole number will do.
+        close_envelope(task_.or_equal ? 0x1p-20 : 0.0);
+        for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
+            if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
+            std::uint64_t bits[kMost / 64 + 2] = {};
+            gather_labels(task_.asked[i], bits);
+            std::uint32_t base = 0;
+            std::uint64_t out = 0;
+            for (std::uint32_t k0 = 0; k0 < task_.n && !out; k0 += 64) {
+                Count running[64];
+                out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
+                base += simd_.count(bits[k0 / 64]);
+            }
+            task_.may_win[i] = out != 0;
         }
     }
 
 private:
+    static constexpr std::uint32_t kAhead = 8;
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : 512;
 
     void prefetch(std::uint32_t feature) const {
@@ -40,28 +62,17 @@ private:
     }
 
     // True when the search is over.
-    bool try_feature(std::uint32_t feature) {
+    bool try_feature(std::uint32_t feature, std::uint32_t place) {
         if (task_.flags[feature] & 2) {
             const std::uint64_t num = task_.best_num, den = task_.best_den;
             const bool had = task_.found;
             task_.try_slowly(task_.owner, task_, feature);
             if (!task_.found || (had && num == task_.best_num && den == task_.best_den))
                 return false;
-            return improved();
+            return improved(place);
         }
-        const std::uint8_t* order = task_.order + feature * task_.stride;
-        const auto* ninth = reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words);
         std::uint64_t bits[kMost / 64 + 2] = {};
-        std::uint32_t fill = 0;
-        for (std::uint32_t w = 0; w < task_.n_words; ++w) {
-            std::uint64_t members, ones;
-            simd_.gather(order, ninth, w, members, ones);
-            if (w + 1 == task_.n_words) members &= last_mask_;
-            const std::uint64_t labels = simd_.squeeze(ones, members);
-            bits[fill / 64] |= labels << fill % 64;
-            bits[fill / 64 + 1] = labels >> 1 >> (63 - fill % 64);
-            fill += simd_.count(members);
-        }
+        gather_labels(feature, bits);
         bool better = false, known = false;
         const std::uint8_t* boundary = nullptr;
         std::uint32_t base = 0;
@@ -81,10 +92,27 @@ private:
             }
             base += simd_.count(bits[k0 / 64]);
         }
-        return better && improved();
+        return better && improved(place);
     }
 
-    bool improved() {
+    // The labels of the members in the order of a column; `bits` come as zeros.
+    void gather_labels(std::uint32_t column, std::uint64_t* bits) const {
+        const std::uint8_t* order = task_.order + column * task_.stride;
+        const auto* ninth = reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words);
+        std::uint32_t fill = 0;
+        for (std::uint32_t w = 0; w < task_.n_words; ++w) {
+            std::uint64_t members, ones;
+            simd_.gather(order, ninth, w, members, ones);
+            if (w + 1 == task_.n_words) members &= last_mask_;
+            const std::uint64_t labels = simd_.squeeze(ones, members);
+            bits[fill / 64] |= labels << fill % 64;
+            bits[fill / 64 + 1] = labels >> 1 >> (63 - fill % 64);
+            fill += simd_.count(members);
+        }
+    }
+
+    bool improved(std::uint32_t place) {
+        task_.place = place;
         if (task_.perfect()) return true;
         close_envelope();
         return false;
@@ -102,14 +130,14 @@ private:
 
     // l is inside when |l n - k n1| <= R, R = sqrt(best k (n - k)). Doubles decide this exactly: for
     // n <= 512 the products are below 2^48, and R is a whole number or 2^-33 away from one.
-    void close_envelope() {
+    void close_envelope(double slack = 0.0) {
         const double n = task_.n, ones = task_.n_ones;
         const double num = static_cast<double>(task_.best_num);
         const double den = static_cast<double>(task_.best_den);
         const std::uint32_t first = task_.min_leaf, last = task_.n - task_.min_leaf;
         for (std::uint32_t kk = first; kk <= last; ++kk) {
             const double k = static_cast<double>(static_cast<int>(kk));
-            const double radius = std::sqrt(num * (k * (n - k)) / den);
+            const double radius = std::sqrt(num * (k * (n - k)) / den) - slack;
             const double low = (k * ones - radius) / n;
             const int floor_low = static_cast<int>(low);
             const int lo = low <= 0.0 ? 0 : floor_low + (floor_low < low);
@@ -126,12 +154,16 @@ private:
     alignas(64) Count hi_[kMost];
 };
 
+template <class Simd, class Count>
+void walk_counting(WalkTask& task) {
+    Walk<Simd, Count> walk(task);
+    task.asked ? walk.screen() : walk.run();
+}
+
 template <class Simd>
 void walk(WalkTask& task) {
-    if (task.n < 256)
-        Walk<Simd, std::uint8_t>(task).run();
-    else
-        Walk<Simd, std::uint16_t>(task).run();
+    task.n < 256 ? walk_counting<Simd, std::uint8_t>(task)
+                 : walk_counting<Simd, std::uint16_t>(task);
 }
 
 }  // namespace NULLFOREST_ISA

@@ -1,0 +1,233 @@
+"""Does the selector join scikit-learn? Its checks, pipelines, searches, frames and forests."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import nullforest as nf
+import sklearn_checks
+
+#: The paper's null is the quickest, and a high level keeps columns of the checks' small noisy data;
+#: neither makes a difference to these promises.
+LENIENT = {"null": "paper", "error": "fpr", "alpha": 0.9}
+CHECKED = sklearn_checks.parametrize(
+    (nf.ForestSelector(trees=30, **LENIENT), {}),
+    (nf.ForestSelector(RandomForestClassifier(10, random_state=0), **LENIENT), {}),
+    (nf.ForestSelector(nf.ForestRegressor(10, random_state=0), **LENIENT), {}),
+)
+
+
+@CHECKED
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+N_FEATURES = 40
+NAMES = [f"gene {i}" for i in range(N_FEATURES)]
+#: Three features carry the label, far apart; the rest are noise.
+RELEVANT = [0, 1, 2]
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, N_FEATURES)), np.arange(80) % 2
+    X[:, RELEVANT] += 2.5 * y[:, None]
+    return X, y
+
+
+def selector(**settings):
+    return nf.ForestSelector(**({"trees": 300, "candidates": 8, "error": "fwer"} | settings))
+
+
+def test_it_keeps_what_carries_the_label(data):
+    X, y = data
+    fitted = selector().fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == RELEVANT
+    np.testing.assert_array_equal(fitted.transform(X), X[:, RELEVANT])
+    assert fitted.selection_.support.tolist() == fitted.get_support().tolist()
+    grown = nf.grow(X, y, trees=300, candidates=8, keep_trees=False)
+    assert fitted.tally_.counts.tolist() == grown.tally.counts.tolist()
+    back = fitted.inverse_transform(fitted.transform(X))
+    assert back.shape == X.shape
+    assert not back[:, 3:].any()
+
+
+def test_labels_may_be_text_and_numbers_are_a_regression(data):
+    X, y = data
+    assert selector().fit(X, np.where(y, "ill", "well")).get_support()[RELEVANT].all()
+    numbers = X[:, 5] * 10 + np.random.default_rng(1).normal(size=80)
+    assert 5 in selector().fit(X, numbers).get_support(indices=True)
+    whole = np.round(numbers / 10).astype(int)
+    assert selector(criterion="variance").fit(X, whole).estimator_.classes is None
+
+
+@pytest.mark.parametrize("frame_of", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_keep_their_names(data, frame_of):
+    X, y = data
+    frame = frame_of(dict(zip(NAMES, X.T, strict=True)))
+    fitted = selector().fit(frame, y)
+    assert fitted.feature_names_in_.tolist() == NAMES
+    assert fitted.get_feature_names_out().tolist() == NAMES[:3]
+    assert sorted(fitted.selection_.selected) == NAMES[:3]
+    assert fitted.tally_.names.tolist() == NAMES
+    assert fitted.tally_.counts.tolist() == selector().fit(X, y).tally_.counts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "frame_type"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]
+)
+def test_output_can_be_a_frame(data, kind, frame_type):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    out = selector().set_output(transform=kind).fit(frame, y).transform(frame)
+    assert isinstance(out, frame_type)
+    assert list(out.columns) == NAMES[:3]
+    np.testing.assert_array_equal(out.to_numpy(), X[:, RELEVANT])
+
+
+def test_a_pipeline_and_a_search_over_alpha(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    pipe = Pipeline(
+        [("scale", StandardScaler()), ("select", selector()), ("model", LogisticRegression())]
+    )
+    search = GridSearchCV(pipe, {"select__alpha": [0.001, 0.05]}, cv=2).fit(frame, y)
+    best = search.best_estimator_
+    assert best[:-1].get_feature_names_out().tolist() == NAMES[:3]
+    assert best.named_steps["model"].n_features_in_ == 3
+    # classes 2.5 sd apart in three features: 1 - Φ(2.5 √3 / 2) < 2 % errors at best, so 90 % at
+    # least leaves five standard errors, √(.02 · .98 / 80) = .016
+    assert search.best_score_ > 0.9
+    assert len(search.cv_results_["params"]) == 2
+
+
+def test_a_column_transformer_hands_over_part_of_the_columns(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    parts = ColumnTransformer(
+        [("genes", selector(), NAMES[1:]), ("kept", "passthrough", NAMES[:1])]
+    ).fit(frame, y)
+    alone = selector().fit(frame[NAMES[1:]], y).get_feature_names_out()
+    assert {"gene 1", "gene 2"} <= set(alone)
+    assert parts.get_feature_names_out().tolist() == [
+        *(f"genes__{name}" for name in alone),
+        "kept__gene 0",
+    ]
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_array])
+def test_sparse_data_give_the_same_selection(data, kind):
+    X, y = data
+    X = np.where(np.abs(X) < 0.4, 0.0, X)
+    dense, sparse = selector().fit(X, y), selector().fit(kind(X), y)
+    assert sparse.tally_ == dense.tally_
+    out = sparse.transform(kind(X))
+    assert scipy.sparse.issparse(out)
+    np.testing.assert_array_equal(out.toarray(), dense.transform(X))
+
+
+def test_sparse_data_too_large_to_be_dense_are_refused():
+    huge = scipy.sparse.csr_matrix((10_000, 2**31 - 10))
+    with pytest.raises(nf.InputError, match="GiB as a dense matrix"):
+        nf.grow(huge, np.arange(10_000) % 2, trees=1)
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(200, max_features=8),
+        RandomForestRegressor(100, max_features=8),
+        ExtraTreesRegressor(100, max_features=8),
+        BaggingClassifier(DecisionTreeClassifier(max_features=4), 100, max_features=20),
+        nf.ForestClassifier(200, max_features=8),
+        nf.ForestRegressor(200, max_features=8),
+    ],
+    ids=lambda forest: type(forest).__name__,
+)
+def test_any_forest_can_be_judged_and_is_not_altered(data, forest):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    forest.set_params(random_state=0)
+    before = copy.deepcopy(forest)
+    fitted = nf.ForestSelector(forest, error="fwer", null="paper").fit(frame, y)
+    assert vars(forest).keys() == vars(before).keys()  # nothing fitted into it
+    assert repr(forest) == repr(before)
+    assert fitted.estimator is forest
+    assert fitted.estimator_ is not forest
+    assert set(RELEVANT) <= set(fitted.get_support(indices=True).tolist())
+    assert fitted.selection_.tally.names.tolist() == NAMES
+    # the same forest, fitted beforehand and only read
+    prefit = copy.deepcopy(forest).fit(frame, y)
+    read = nf.ForestSelector(prefit, error="fwer", null="paper", prefit=True).fit(frame, y)
+    assert read.estimator_ is prefit
+    assert read.tally_ == fitted.tally_
+    assert read.get_support().tolist() == fitted.get_support().tolist()
+
+
+def test_missing_values_are_welcome_where_the_forest_takes_them(data):
+    X, y = data
+    gaps = X.copy()
+    gaps[::7, 3:] = np.nan
+    fitted = selector().fit(gaps, y)
+    assert fitted.get_support(indices=True).tolist() == RELEVANT
+    np.testing.assert_array_equal(fitted.transform(gaps), gaps[:, RELEVANT])
+
+
+def test_weights_reach_the_forest(data):
+    X, y = data
+    weight = np.linspace(0.5, 2.0, 80)
+    weighted = selector().fit(X, y, sample_weight=weight)
+    grown = nf.grow(X, y, trees=300, candidates=8, sample_weight=weight)
+    assert weighted.tally_.counts.tolist() == grown.tally.counts.tolist()
+    assert weighted.tally_.counts.tolist() != selector().fit(X, y).tally_.counts.tolist()
+
+
+def test_seeds(data):
+    def counts(random_state):
+        fitted = selector(random_state=random_state, null="paper").fit(*data)
+        return fitted.tally_.counts.tolist()
+
+    assert counts(3) == counts(3)
+    assert counts(np.random.RandomState(1)) == counts(np.random.RandomState(1))
+    assert counts(None) != counts(None)
+
+
+def test_nothing_selected_gives_no_columns_and_says_so():
+    X = np.random.default_rng(3).normal(size=(40, 20))
+    fitted = selector(alpha=1e-6).fit(X, np.arange(40) % 2)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert fitted.transform(X).shape == (40, 0)
+
+
+def test_bad_use_is_named(data):
+    X, y = data
+    with pytest.raises(nf.InputError, match="prefit=True needs a fitted forest"):
+        nf.ForestSelector(prefit=True).fit(X, y)
+    with pytest.raises(nf.InputError, match="not fitted"):
+        nf.ForestSelector(RandomForestClassifier(), prefit=True).fit(X, y)
+    read = RandomForestClassifier(5).fit(X[:, :7], y)
+    with pytest.raises(nf.InputError, match="fitted on 7 features"):
+        nf.ForestSelector(read, prefit=True, null="paper").fit(X, y)
+    with pytest.raises(nf.InputError, match="cannot take the tally"):
+        nf.ForestSelector(LogisticRegression()).fit(X, y)
+    with pytest.raises(ValueError, match="8 features"):
+        make_pipeline(selector()).fit(X, y).transform(X[:, :8])
