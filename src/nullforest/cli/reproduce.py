@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nullforest.paper.experiment import Experiment
 
 #: The same words as `nullforest.paper.NAMES`, written out so that --help need not import it.
-Name = Literal["low_dimensional", "high_dimensional", "control", "power", "comparison", "cortical"]
+NAMES = ("low_dimensional", "high_dimensional", "control", "power", "comparison", "cortical")
 #: Seconds between two lines of progress where there is no terminal to draw a bar on.
 _PATIENCE = 30.0
 
@@ -24,8 +24,12 @@ _PATIENCE = 30.0
 @ends_cleanly
 def reproduce(
     experiments: Annotated[
-        list[Name] | None,
-        typer.Argument(help="What to rerun; all of it if nothing is named.", show_default=False),
+        list[str] | None,
+        typer.Argument(
+            help=f"What to rerun: {', '.join(NAMES)}; all of it if nothing is named.",
+            metavar="[EXPERIMENT]...",
+            show_default=False,
+        ),
     ] = None,
     runs: Annotated[
         int | None,
@@ -39,6 +43,9 @@ def reproduce(
     ] = Path("reproduction"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller settings and fewer runs: minutes in all.")
+    ] = False,
+    finished: Annotated[
+        bool, typer.Option("--finished", help="Compute nothing; show what is finished so far.")
     ] = False,
     maps: Annotated[
         Path | None,
@@ -104,6 +111,7 @@ def reproduce(
             seed=seed,
             jobs=jobs,
             maps=None if maps is None else str(maps),
+            finished_only=finished,
             progress=progress,
         )
     screen = Screen(quiet=quiet)

@@ -97,7 +97,7 @@ def growing_forest(p: Parameters, seed: int, run: int) -> Record:
 
 
 def permuted_forests(p: Parameters, seed: int, run: int) -> Record:
-    """One forest, and one for each permutation of the labels.
+    """One forest for each permutation of the labels, beside that of `one_forest`.
 
     For every feature two numbers of permutations are kept: those with a count *at least* as
     large (the test as it is meant, Altmann et al.), and those with a *larger* one (as the
@@ -106,7 +106,6 @@ def permuted_forests(p: Parameters, seed: int, run: int) -> Record:
     X, y, relevant, forest_seed = _independent_data(p, seed, run)
     tally = _tally(X, y, p, forest_seed)
     groups = _by_truth(relevant)
-    record = outcome_of(tally, groups).to_record()
     rng = np.random.default_rng([forest_seed, 2])
     at_least = np.zeros(tally.n_features, np.int64)
     larger = np.zeros(tally.n_features, np.int64)
@@ -115,11 +114,10 @@ def permuted_forests(p: Parameters, seed: int, run: int) -> Record:
         counts = _tally(X, rng.permutation(y), p, permuted_seed).counts
         at_least += counts >= tally.counts
         larger += counts > tally.counts
-    record["permutation"] = {
+    return {
         rule: {name: _few(exceeded[mask]) for name, mask in groups.items()}
         for rule, exceeded in (("at_least", at_least), ("larger", larger))
     }
-    return record
 
 
 def _few(exceeded: NDArray[np.int64]) -> list[int]:

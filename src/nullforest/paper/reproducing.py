@@ -43,12 +43,13 @@ class Reproduction:
     images: dict[str, bytes] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
-    hours: dict[str, float] = field(default_factory=dict)
+    minutes: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # of a cell: experiments share some
 
     def facts(self) -> Facts:
-        """What was run; experiments that share their forests are counted once."""
-        counted = {n: h for n, h in self.hours.items() if n != "control" or len(self.hours) == 1}
-        return Facts(self.seed, __version__, self.runs, sum(counted.values()), self.maps)
+        """What was run."""
+        hours = sum(self.seconds.values()) / 3600
+        return Facts(self.seed, __version__, self.runs, hours, self.maps)
 
     def add(self, experiment: Experiment, results: Results, runs: int) -> None:
         """Tabulate, draw and judge one experiment."""
@@ -59,7 +60,12 @@ class Reproduction:
         self.images[name] = png(experiment.figure(table, results))
         self.titles[name] = experiment.title
         self.runs[name] = runs
-        self.hours[name] = sum(r["seconds"] for _, records in results for r in records) / 3600
+        taken = {
+            cell.key(self.seed): sum(record["seconds"] for record in records)
+            for cell, records in results
+        }
+        self.minutes[name] = sum(taken.values()) / 60
+        self.seconds |= taken
 
     def write(self, folder: Path) -> list[Path]:
         """Write tables, figures, the page and the verdict; each file appears whole."""
@@ -90,7 +96,7 @@ class Reproduction:
         return written
 
     def _section(self, name: str) -> Section:
-        note = f"{self.runs[name]} runs per setting, {60 * self.hours[name]:.1f} minutes of a core."
+        note = f"{self.runs[name]} runs per setting, {self.minutes[name]:.1f} minutes of a core."
         return Section(name, self.titles[name], self.images[name], self.claims[name], note)
 
 
@@ -125,6 +131,7 @@ def reproduce(
     seed: int = 0,
     jobs: int = -1,
     maps: str | None = None,
+    finished_only: bool = False,
     progress: Callable[[Experiment], Report] | None = None,
 ) -> Reproduction:
     """Rerun experiments of the paper and write tables, figures, a page and the verdict.
@@ -147,6 +154,8 @@ def reproduce(
         Processes; -1 for all cores.
     maps : path, optional
         File of cortical maps; smooth fields on fsaverage5 where not given.
+    finished_only : bool
+        Compute nothing; use the settings all of whose runs are finished.
     progress : callable, optional
         Called with each experiment as it begins; gives what is told of its progress.
 
@@ -171,9 +180,14 @@ def reproduce(
     for experiment in chosen:
         wanted = experiment.runs[size] if runs is None else runs
         cells = experiment.cells(size)
-        report = None if progress is None else progress(experiment)
-        run_cells(cells, wanted, store, jobs=jobs, report=report)
-        done.add(experiment, finished_results(cells, wanted, store), wanted)
+        if not finished_only:
+            report = None if progress is None else progress(experiment)
+            run_cells(cells, wanted, store, jobs=jobs, report=report)
+        results = finished_results(cells, wanted, store)
+        if results:
+            done.add(experiment, results, wanted)
+    if not done.tables:
+        raise InputError(f"No setting is finished in {folder}; run without asking for that.")
     done.write(folder)
     return done
 
