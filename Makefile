@@ -37,8 +37,12 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/paper_null.py
 	$(BIN)/python benchmarks/tally_sklearn.py
 
-study: $(VENV)/.installed ## long statistical studies (hours); results land in studies/results
-	$(BIN)/python -m studies
+# THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
+study: study-calibration ## long statistical studies (hours); results land in studies/results
+
+study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
+	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.calibration $(if $(THICKNESS),--thickness $(THICKNESS))
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) build dist demo

@@ -15,8 +15,8 @@ from studies.calibration.tables import ratios, trend, wide
 from studies.records import RESULTS
 
 #: Cells that differ in the number of trees alone.
-TREES = {"100 trees": 100, "500 trees": 500, "base": 2_000, "10 000 trees": 10_000}
-TREES["50 000 trees"] = 50_000
+TREES = {"100 trees": 100, "300 trees": 300, "base": 1_000}
+TREES |= {"5 000 trees": 5_000, "15 000 trees": 15_000, "50 000 trees": 50_000}
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Is the false positive rate the one asked for when nothing is related to the label?
 
-Each cell changes one thing about a base forest (S = 100, F = 2 000, 2 000 trees, F/20 candidates,
+Each cell changes one thing about a base forest (S = 100, F = 2 000, 1 000 trees, F/20 candidates,
 half of the samples without replacement, leaves of one sample, two balanced classes).
 """
 
@@ -63,7 +63,7 @@ class Cell:
 
 
 F = FEATURES
-BASE = {"trees": 2_000, "candidates": F // 20, "samples": 0.5}
+BASE = {"trees": 1_000, "candidates": F // 20, "samples": 0.5}
 CELLS = {
     "base": Cell(),
     "bag .3": Cell(forest={"samples": 0.3}),
@@ -87,8 +87,9 @@ CELLS = {
     "SNPs": Cell(X=snps),
     "columns five times": Cell(X=fivefold),
     "100 trees": Cell(forest={"trees": 100}),
-    "500 trees": Cell(forest={"trees": 500}),
-    "10 000 trees": Cell(forest={"trees": 10_000}),
+    "300 trees": Cell(forest={"trees": 300}),
+    "5 000 trees": Cell(forest={"trees": 5_000}),
+    "15 000 trees": Cell(forest={"trees": 15_000}),
     "50 000 trees": Cell(forest={"trees": 50_000}),
 }
 #: Allele frequency classes within which SNPs are looked at separately.

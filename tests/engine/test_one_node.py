@@ -55,8 +55,11 @@ def check(X, y, criterion, weight, min_leaf, seed):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("kind", ["continuous", "tied", "missing"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_best_split_of_small_nodes(criterion, kind, weighted):
+@pytest.mark.parametrize(
+    ("weighted", "isa"), [(True, "generic"), (False, "generic"), (False, "portable"), (False, "")]
+)
+def test_best_split_of_small_nodes(criterion, kind, weighted, isa, monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", isa)  # "": the best that the processor has
     rng = np.random.default_rng([CRITERIA.index(criterion), len(kind), weighted])
     for case in range(40):
         S, F = int(rng.integers(2, 14)), int(rng.integers(1, 5))

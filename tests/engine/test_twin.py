@@ -31,6 +31,11 @@ CRITERION = {
     "distances": "neighbourhood",
 }
 WEIGHTS = ["none", "samples", "classes", "both", "zeros"]
+#: The kernels of the engine, by the variable that chooses one; what processor or build lack
+#: falls back to a portable one.
+KERNELS = ["generic", "portable", "avx2", "avx512"]
+#: One below, at and above every size at which tables are stored, or members sorted, differently.
+SIZES = [63, 65, 128, 255, 257, 400, 512, 513, 700]
 
 
 def draw_columns(rng, kind, S, F):
@@ -187,7 +192,7 @@ def assert_same_forest(forest, twin, columns):
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_trees_equal_the_twins(outcome, kind):
+def test_trees_equal_the_twins(outcome, kind, monkeypatch):
     rng = np.random.default_rng([OUTCOMES.index(outcome), KINDS.index(kind)])
     for case in range(20):
         S = int(rng.integers(4, 18 if outcome == "distances" else 36))
@@ -197,39 +202,39 @@ def test_trees_equal_the_twins(outcome, kind):
         weights, weight = draw_weights(rng, WEIGHTS[case % len(WEIGHTS)], outcome, y)
         arguments, meaning = draw_settings(rng, S, F)
         first = int(rng.choice([0, 0, 7]))
-        forest = nf.grow(
-            X,
-            y,
-            criterion=CRITERION[outcome],
-            trees=3,
-            first_tree=first,
-            probes=0,
-            **arguments,
-            **weights,
-        )
         twin, columns = twin_forest(X, plain_y, CRITERION[outcome], weight, first, 3, meaning)
-        assert_same_forest(forest, twin, columns)
-
-
-#: One below, at and above every size at which tables are stored, or members sorted, differently.
-SIZES = [63, 65, 128, 255, 257, 400, 512, 513, 700]
+        for kernel in KERNELS:
+            monkeypatch.setenv("NULLFOREST_ISA", kernel)
+            forest = nf.grow(
+                X,
+                y,
+                criterion=CRITERION[outcome],
+                trees=3,
+                first_tree=first,
+                probes=0,
+                **arguments,
+                **weights,
+            )
+            assert_same_forest(forest, twin, columns)
 
 
 @pytest.mark.parametrize("outcome", ["binary", "classes", "entropy", "numbers"])
 @pytest.mark.parametrize("replace", [False, True], ids=["subsample", "bootstrap"])
-def test_trees_equal_the_twins_at_every_table_size(outcome, replace):
+def test_trees_equal_the_twins_at_every_table_size(outcome, replace, monkeypatch):
     rng = np.random.default_rng([len(outcome), replace])
     for S in SIZES:
         # few distinct values keep the twin quick, which scores every split from scratch
         X = np.column_stack([np.round(2 * rng.normal(size=(S, 4))), rng.integers(0, 2, (S, 2))])
         y, plain_y = draw_outcome(rng, outcome, S)
         settings = {"candidates": 4, "replace": replace, "min_leaf": 2, "seed": S}
-        forest = nf.grow(
-            X, y, criterion=CRITERION[outcome], trees=1, samples=0.6, probes=0, **settings
-        )
         meaning = settings | {"pool": 6, "n_drawn": round(0.6 * S)}
         twin, columns = twin_forest(X, plain_y, CRITERION[outcome], None, 0, 1, meaning)
-        assert_same_forest(forest, twin, columns)
+        for kernel in KERNELS:
+            monkeypatch.setenv("NULLFOREST_ISA", kernel)
+            forest = nf.grow(
+                X, y, criterion=CRITERION[outcome], trees=1, samples=0.6, probes=0, **settings
+            )
+            assert_same_forest(forest, twin, columns)
 
 
 @pytest.mark.parametrize(("S", "F"), [(300, 6), (40, 300), (530, 8), (600, 700)])

@@ -162,7 +162,7 @@ def grow(
         probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
         plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.candidates))
     else:
-        plan = _continued(more, trees)
+        plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
     forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more)
     forest.seconds = time.perf_counter() - start + (0.0 if more is None else more.seconds)
@@ -231,8 +231,16 @@ def grow_many(
     return forests
 
 
-def _continued(more: Forest, trees: int | None) -> Plan:
+def _continued(more: Forest, trees: int | None, table: RankTable) -> Plan:
     """The plan of the trees that follow on `more`."""
+    known = more.tally
+    if table.shape != (known.n_samples, known.n_features) or not (
+        known.fingerprint or ""
+    ).startswith(f"{table.native.fingerprint:016x}"):
+        raise InputError(
+            f"The forest was grown on different data ({known.n_samples} samples × "
+            f"{known.n_features} features); give the same X to go on from it."
+        )
     settings = dict(more.settings)
     done = len(more.tally.nodes_per_tree)
     settings["first_tree"] += done

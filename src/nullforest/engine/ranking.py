@@ -95,6 +95,8 @@ def _as_floats(array: NDArray[Any]) -> Floats:
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
         return array.astype(array.dtype.newbyteorder("=") if array.dtype.kind == "f" else float)
     try:
+        if array.dtype.kind in "cmMV":
+            raise TypeError(f"their type is {array.dtype}")
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(

@@ -1,11 +1,16 @@
 """How does a null feature behave in this very forest? It was asked to judge virtual probes.
 
-A probe is a random ranking of the samples. It was asked at the nodes of some trees whether it
-would have won, had it been among the candidates; W_p is how often it would. A real null feature
-is among the candidates of a node with probability C/F only, and over all T trees, so its count is
-a thinned W_p:
+A probe is a random ranking of the samples. It was asked at some of the nodes whether it would
+have won, had it been among the candidates; W_p is how often it would. A real null feature is
+among the candidates of a node with probability C/F only, and over all T trees, so its count is a
+thinned W_p:
 
-    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p.
+    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p,
+
+trees_p being the trees' worth of nodes at which p was asked. This is exact where probes are asked
+the way features are drawn: at nodes chosen one by one where candidates are drawn per node, in
+whole trees where they are drawn per tree. Asked at all nodes of a few trees instead, wins come in
+clusters that thinning does not undo, and the null is somewhat too wide.
 
 Real features are correlated with each other and so win less than independent probes do; q_p is
 therefore scaled to the counts (`matching`), and how much it had to be scaled tells how correlated
@@ -40,9 +45,6 @@ Ints = NDArray[np.int64]
 
 #: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
 FEWEST_PROBES = 25
-#: Contrasts of the tail. Its spread is fitted, so their number changes little but how fast the
-#: tail falls; on null data five leave it too heavy at .001, for classes and for numbers.
-TAIL_CONTRASTS = 2
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
 
@@ -327,10 +329,8 @@ def _tail(tally: Tally, trees: Trees, stratum: Stratum, *, fit_spread: bool) -> 
         couplings = tally.couplings.sum(0, dtype=np.int64)
     won = stratum.mean * tally.n_features / max(tally.n_nodes, 1) if len(stratum.wins) else 0.0
     share = float(np.clip(won, 0.0, 1.0)) or 1.0
-    if not fit_spread:
-        return Shape(couplings, trees, share, CONTRASTS)
-    shape = Shape(couplings, trees, share, TAIL_CONTRASTS)
-    return shape.with_variance(stratum.rate_variance)
+    shape = Shape(couplings, trees, share, CONTRASTS)
+    return shape.with_variance(stratum.rate_variance) if fit_spread else shape
 
 
 def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:

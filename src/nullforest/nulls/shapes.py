@@ -134,6 +134,8 @@ class Shape:
             return 0.0
         rates, weights = self._on_grid(), latent_grid(self.contrasts).weights
         mean = (rates * weights).sum()
+        if mean == 0:  # so few nodes that no null feature wins any
+            return 0.0
         return float(((rates / mean - 1) ** 2 * weights).sum())
 
     @property

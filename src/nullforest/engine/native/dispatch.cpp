@@ -24,14 +24,19 @@ bool supported(Isa isa) {
 #endif
 }
 
-WalkKernel walk_kernel(Isa isa) {
-#ifndef NULLFOREST_PORTABLE_ONLY
-    if (isa == Isa::avx512) return walk_avx512;
-    if (isa == Isa::avx2) return walk_avx2;
-#endif
-    (void)isa;
-    return walk_portable;
+// One kernel, in the version for an instruction set.
+template <class Kernel>
+Kernel version(Isa isa, Kernel portable, Kernel avx2, Kernel avx512) {
+    return isa == Isa::avx512 ? avx512 : isa == Isa::avx2 ? avx2 : portable;
 }
+
+#ifdef NULLFOREST_PORTABLE_ONLY
+#define NULLFOREST_VERSION(isa, kernel) \
+    version(isa, kernel##_portable, kernel##_portable, kernel##_portable)
+#else
+#define NULLFOREST_VERSION(isa, kernel) \
+    version(isa, kernel##_portable, kernel##_avx2, kernel##_avx512)
+#endif
 
 }  // namespace
 
@@ -55,8 +60,15 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
                                           const Settings& settings, Weighting weighting) {
     const Isa isa = chosen_isa();
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
-    if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_evaluator(table, outcome, settings, walk_kernel(isa));
+    if (isa == Isa::generic)
+        return make_generic_evaluator(table, outcome, settings, weighting);
+    if (binary && weighting == Weighting::ones && table.by_order())
+        return make_walk_evaluator(table, outcome, settings, NULLFOREST_VERSION(isa, walk));
+    if (binary && weighting == Weighting::ones)
+        return make_sweep_evaluator(table, outcome, settings, NULLFOREST_VERSION(isa, sweep));
+    if (scan_fits(table, outcome, settings, weighting))
+        return make_scan_evaluator(table, outcome, settings, weighting,
+                                   NULLFOREST_VERSION(isa, scan));
     return make_generic_evaluator(table, outcome, settings, weighting);
 }
 
@@ -67,7 +79,7 @@ std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probe
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
     auto exact = make_generic_judge(table, probes, outcome, settings, weighting);
     if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_judge(table, probes, outcome, settings, walk_kernel(isa),
+        return make_walk_judge(table, probes, outcome, settings, NULLFOREST_VERSION(isa, walk),
                                std::move(exact));
     return exact;
 }

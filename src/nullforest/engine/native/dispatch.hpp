@@ -5,6 +5,8 @@
 
 #include "evaluator.hpp"
 #include "judge.hpp"
+#include "scan_kernel.hpp"
+#include "sweep_kernel.hpp"
 #include "walk_kernel.hpp"
 
 namespace nullforest {
@@ -18,6 +20,13 @@ std::string isa_name(Isa isa);
 
 std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, WalkKernel kernel);
+std::unique_ptr<Evaluator> make_sweep_evaluator(const RankTable& table, const Outcome& outcome,
+                                                const Settings& settings, SweepKernel kernel);
+bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
+               Weighting weighting);
+std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
+                                               const Settings& settings, Weighting weighting,
+                                               ScanKernel kernel);
 
 // `exact` has the last word on the few probes that pass the kernel.
 std::unique_ptr<Judge> make_walk_judge(const RankTable& table, const RankTable& probes,

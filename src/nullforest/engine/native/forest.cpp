@@ -96,10 +96,9 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             TreeGrower grower(table, outcome, settings, probes, coupling_edges);
             std::unique_ptr<TreeResult> result(new TreeResult);
             for (;;) {
-                if (cancel || late) break;
+                // Whatever the clock says the first tree is grown: no forest is empty.
                 const std::uint32_t t = next.fetch_add(1);
-                if (t >= settings.n_trees) break;
-                // Whatever the clock says the first tree is finished: no forest is empty.
+                if (t >= settings.n_trees || cancel || (late && t > 0)) break;
                 if (!grower.grow(settings.first_tree + std::uint64_t{t}, t == 0 ? cancel : late,
                                  *result))
                     break;
@@ -142,6 +141,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             if (max_seconds > 0.0 && !late)
                 wake = std::min(wake, std::chrono::time_point_cast<Clock::duration>(deadline));
             changed.wait_until(lock, wake);
+            if (running == 0) break;
             if (max_seconds > 0.0 && Clock::now() >= deadline) late = true;
             if (failure) continue;
             const std::uint32_t done = forest.n_trees;
@@ -159,6 +159,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     }
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
+    poll(forest.n_trees);
     forest.stopped_early = forest.n_trees < settings.n_trees;
 }
 

@@ -1,0 +1,154 @@
+"""Is bad input named in one sentence? Every way in which `grow` can be asked for the impossible."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import nullforest as nf
+
+S, F = 30, 6
+X = np.random.default_rng(0).normal(size=(S, F))
+y = np.arange(S) % 2
+NUMBERS = np.arange(S) * 1.5
+DISTANCE = np.abs(NUMBERS[:, None] - NUMBERS[None])
+
+
+def with_value(array, value, at=(3,)):
+    array = np.array(array, float)
+    array[at] = value
+    return array
+
+
+BAD = {
+    # X
+    "no samples": ({"X": X[:0], "y": y[:0]}, "0 samples"),
+    "one sample": ({"X": X[:1], "y": y[:1]}, "1 samples"),
+    "no features": ({"X": X[:, :0]}, "0 features"),
+    "one axis": ({"X": X[:, 0]}, "1 axes"),
+    "three axes": ({"X": X[None]}, "3 axes"),
+    "ragged rows": ({"X": [[1.0, 2.0], [3.0]] * 15}, "different lengths"),
+    "infinite": ({"X": with_value(X, np.inf, (2, 4))}, "Feature x4 holds an infinite value"),
+    "minus infinite": ({"X": with_value(X, -np.inf, (2, 0))}, "Feature x0 holds an infinite"),
+    "infinite in a frame": (
+        {"X": pd.DataFrame(with_value(X, np.inf, (2, 4)), columns=list("abcdef"))},
+        "Feature e holds an infinite value",
+    ),
+    "text": ({"X": np.array([["a", "b"]] * S)}, "not numbers"),
+    "text column": ({"X": pd.DataFrame({"a": X[:, 0], "b": ["x"] * S})}, "not numbers"),
+    "polars text column": ({"X": pl.DataFrame({"a": X[:, 0], "b": ["x"] * S})}, "not numbers"),
+    "dates": ({"X": pd.DataFrame({"a": pd.date_range("2020", periods=S)})}, "not numbers"),
+    "complex": ({"X": X + 1j}, "not numbers"),
+    "names": ({"feature_names": ["a", "b"]}, "2 feature names for 6 features"),
+    # y
+    "y too short": ({"y": y[:-1]}, "29 values for 30 samples"),
+    "y too long": ({"y": np.r_[y, 1]}, "31 values for 30 samples"),
+    "y of three axes": ({"y": np.zeros((S, 2, 2))}, "not 3"),
+    "NaN in y": ({"y": with_value(NUMBERS, np.nan)}, "y has missing values"),
+    "NaN in class y": ({"y": with_value(y, np.nan)}, "y has missing values"),
+    "None in y": ({"y": [None, *["a", "b"] * 14, "a"]}, "y has missing values"),
+    "NA in y": ({"y": pd.array([pd.NA] + [True, False] * 14 + [True])}, "y has missing values"),
+    "NaT in y": ({"y": pd.to_datetime(["NaT"] + ["2020"] * 29).to_numpy()}, "missing"),
+    "inf in y": ({"y": with_value(NUMBERS, np.inf)}, "y holds infinite values"),
+    "inf in class y": ({"y": np.where(y, np.inf, 0.0)}, "y holds infinite values"),
+    "huge y": ({"y": NUMBERS * 1e200}, "huge"),
+    "tiny y": ({"y": NUMBERS * 1e-200, "criterion": "variance"}, "scale y"),
+    "one class": ({"y": ["a"] * S}, "one class only .*'a'"),
+    "constant y": ({"y": np.full(S, 1.5)}, "y is constant"),
+    "text as numbers": ({"y": ["a", "b"] * 15, "criterion": "variance"}, "y holds text"),
+    "several columns of classes": (
+        {"y": np.column_stack([y, y]), "criterion": "gini"},
+        "several columns",
+    ),
+    "mixed labels": ({"y": np.array([1, "a"] * 15, dtype=object)}, "mixes types"),
+    # distances
+    "not square": ({"y": DISTANCE[:, :4], "criterion": "neighbourhood"}, r"shape \(30, 4\)"),
+    "negative distance": ({"y": -DISTANCE, "criterion": "neighbourhood"}, "not negative"),
+    "NaN distance": ({"y": DISTANCE * np.nan, "criterion": "neighbourhood"}, "finite"),
+    "lopsided": ({"y": np.triu(DISTANCE), "criterion": "neighbourhood"}, "not symmetric"),
+    "far from itself": ({"y": DISTANCE + 1, "criterion": "neighbourhood"}, "itself must be 0"),
+    "no distance": ({"y": DISTANCE * 0, "criterion": "neighbourhood"}, "All distances are 0"),
+    "text distance": ({"y": ["a"] * S, "criterion": "neighbourhood"}, "matrix of distances"),
+    "distance with Gini": ({"distance": lambda y: DISTANCE, "criterion": "gini"}, "Distances need"),
+    "distances of missing": ({"X": with_value(X, np.nan, (1, 1)), "y": None}, "missing values"),
+    "class weight of distances": (
+        {"y": DISTANCE, "criterion": "neighbourhood", "class_weight": "balanced"},
+        "class_weight needs classes",
+    ),
+    # weights
+    "negative weight": ({"sample_weight": with_value(np.ones(S), -1)}, "not negative"),
+    "NaN weight": ({"sample_weight": with_value(np.ones(S), np.nan)}, "finite"),
+    "all weights zero": ({"sample_weight": np.zeros(S)}, "not all zero"),
+    "too few weights": ({"sample_weight": np.ones(4)}, r"shape \(4,\)"),
+    "text weights": ({"sample_weight": ["a"] * S}, "must hold numbers"),
+    "unknown class": ({"class_weight": {7: 1.0}}, "class_weight names 7"),
+    "unknown class weight": ({"class_weight": "fair"}, "'fair'"),
+    "list of class weights": ({"class_weight": [1, 2]}, "class_weight = "),
+    "negative class weight": ({"class_weight": {0: -1.0}}, "not negative"),
+    "no class weighs": ({"class_weight": {0: 0.0, 1: 0.0}}, "leave no sample any weight"),
+    "class weight of numbers": ({"y": NUMBERS, "class_weight": "balanced"}, "y holds numbers"),
+    # settings
+    "too many candidates": ({"candidates": 7}, "candidates = 7 must lie between 1 and the 6"),
+    "no candidates": ({"candidates": 0}, "candidates = 0"),
+    "half a candidate": ({"candidates": 2.5}, "candidates = 2.5"),
+    "pool too large": ({"pool": 7}, "pool = 7"),
+    "pool below candidates": ({"pool": 2, "candidates": 3}, "pool = 2"),
+    "pool of a tree": ({"draw": "tree", "candidates": 2, "pool": 4}, "leave pool out"),
+    "unknown draw": ({"draw": "leaf"}, "draw = 'leaf'"),
+    "unknown criterion": ({"criterion": "gain"}, "criterion = 'gain'"),
+    "ratio above one": ({"samples": 1.5}, "samples = 1.5"),
+    "ratio of zero": ({"samples": 0.0}, "samples = 0.0"),
+    "too many samples": ({"samples": 31}, "samples = 31 must lie between 1 and 30"),
+    "negative samples": ({"samples": -3}, "samples = -3"),
+    "text samples": ({"samples": "half"}, "samples = 'half'"),
+    "NaN samples": ({"samples": np.nan}, "samples = nan"),
+    "no trees": ({"trees": 0}, "trees = 0"),
+    "text trees": ({"trees": "many"}, "trees = 'many'"),
+    "negative first tree": ({"first_tree": -1}, "first_tree"),
+    "empty leaf": ({"min_leaf": 0}, "min_leaf = 0"),
+    "split of one": ({"min_split": 1}, "min_split = 1"),
+    "no depth": ({"max_depth": 0}, "max_depth = 0"),
+    "negative gain": ({"min_gain": -0.1}, "min_gain = -0.1"),
+    "negative seed": ({"seed": -1}, "seed = -1"),
+    "huge seed": ({"seed": 2**64}, "seed = "),
+    "text seed": ({"seed": "lucky"}, "seed = 'lucky'"),
+    "no job": ({"n_jobs": 0}, "n_jobs = 0"),
+    "negative probes": ({"probes": -1}, "probes = -1"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_grow_names_the_problem(name):
+    change, message = BAD[name]
+    with pytest.raises(nf.InputError, match=message) as error:
+        nf.grow(**({"X": X, "y": y, "trees": 2} | change))
+    # one sentence (or two clauses), not a traceback or a page
+    text = str(error.value)
+    assert "\n" not in text
+    assert len(text) < 300
+    assert re.match(r"[\w'-].*\.$", text)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda forest: forest.predict(X[:, :3]), "X has 3 features; the forest was grown on 6"),
+        (lambda forest: forest.predict(X[0]), "1 axes"),
+        (lambda forest: nf.grow(X, NUMBERS, trees=2).predict_proba(X), "predicts numbers"),
+        (lambda forest: nf.grow(X, y, trees=2, keep_trees=False).predict(X), "not kept"),
+        (lambda forest: nf.grow(X, y, trees=2, samples=1.0).oob_prediction, "out-of-bag"),
+        (lambda forest: nf.grow(X, y, trees=2, oob=False).oob_score, "out-of-bag"),
+        (lambda forest: nf.grow(X, None, trees=2).predict(X), "predicts no value"),
+        (lambda forest: nf.grow(X[:, :5], y, trees=2, more=forest), "different"),
+        (lambda forest: nf.grow(X, 1 - y, trees=2, more=forest), "different data"),
+        (lambda forest: nf.grow_many(X, [y, y], trees=2, seeds=[1]), "1 seeds for 2 outcomes"),
+    ],
+)
+def test_forests_name_what_they_cannot_do(ask, message):
+    forest = nf.grow(X, y, trees=2)
+    with pytest.raises(nf.InputError, match=message):
+        ask(forest)

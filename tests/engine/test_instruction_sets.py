@@ -1,0 +1,73 @@
+"""Do all kernels grow the very same trees? Each against the generic one, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nullforest as nf
+from nullforest.engine import RankTable, _native
+
+ISAS = ["portable", "avx2", "avx512"]
+
+
+def outcome(rng, kind, S):
+    if kind == "numbers":
+        return rng.normal(size=S) ** 3
+    if kind == "rounded numbers":
+        return np.round(rng.normal(size=S), 1)
+    return np.r_[np.arange(2), rng.integers(0, 2 if kind == "two" else 4, S - 2)]
+
+
+def data(rng, S, F):
+    X = rng.normal(size=(S, F))
+    X[:, ::3] = np.round(X[:, ::3] * rng.choice([0.6, 3.0, 30.0]))  # ties, few levels
+    if rng.random() < 0.3:
+        X[rng.random((S, F)) < 0.05] = np.nan
+    X[:, 1] = 0.0
+    return X.astype(np.float32)
+
+
+def settings(rng, F):
+    chosen = {
+        "candidates": int(rng.integers(1, F + 1)),
+        "min_leaf": int(rng.choice([1, 1, 1, 2, 5])),
+        "samples": float(rng.choice([0.3, 0.5, 0.9, 1.0])),
+        "replace": bool(rng.random() < 0.4),
+        "seed": int(rng.integers(2**60)),
+    }
+    if rng.random() < 0.3:
+        chosen["pool"] = int(rng.integers(chosen["candidates"], F + 1))
+    return chosen
+
+
+def cases(kind, sizes, n):
+    rng = np.random.default_rng([len(kind), len(sizes), n])
+    for case in range(n):
+        S, F = int(rng.choice(sizes)), int(rng.choice([5, 40, 300]))
+        criterion = "entropy" if kind in ("two", "four") and case % 3 == 0 else "auto"
+        X, y = data(rng, S, F), outcome(rng, kind, S)
+        yield RankTable(X), y, settings(rng, F) | {"criterion": criterion}
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("kind", ["two", "four", "numbers", "rounded numbers"])
+@pytest.mark.parametrize("sizes", [[5, 30, 64, 65], [130, 256, 257, 511, 512], [513, 1500]])
+def test_every_kernel_grows_the_same_trees(isa, kind, sizes, monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    if _native.isa() != isa:
+        pytest.skip(f"this build or processor has no {isa}")
+    for table, y, chosen in cases(kind, sizes, 8):
+        chosen["trees"] = 6 if table.shape[0] < 500 else 2
+        monkeypatch.setenv("NULLFOREST_ISA", isa)
+        fast = nf.grow(table, y, **chosen)
+        monkeypatch.setenv("NULLFOREST_ISA", "generic")
+        generic = nf.grow(table, y, **chosen)
+        assert fast.tally == generic.tally
+        for name, array in fast.trees.arrays.items():
+            np.testing.assert_array_equal(array, generic.trees.arrays[name], err_msg=name)
+
+
+def test_an_unknown_wish_is_served_portably(monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", "abacus")
+    assert _native.isa() == "portable"
