@@ -50,7 +50,7 @@ SETTINGS: dict[Size, Settings] = {
     "quick": Settings(n_samples=(100, 300, 500), region_shares=(0.0, 0.005, 0.02)),
     "tiny": Settings(n_samples=(30,), region_shares=(0.0, 0.02), trees_share=1 / 200),
 }
-RUNS: dict[Size, int] = {"full": 20, "quick": 1, "tiny": 2}
+RUNS: dict[Size, int] = {"full": 20, "quick": 2, "tiny": 2}
 ALPHAS = (0.01, 0.001)
 CURVE = ["strategy", "null", "alpha", "region_share", "n_samples"]
 

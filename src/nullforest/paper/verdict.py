@@ -63,7 +63,14 @@ def verdict(
         "our tables. A trend counts as seen when at least four of five curves show it."
     )
     for name, checked in claims.items():
-        lines = [f"### {titles[name]}", "", "| claim | found | holds |", "|---|---|---|"]
+        lines = [
+            f"### {titles[name]}",
+            "",
+            f"![{titles[name]}]({name}.png)",
+            "",
+            "| claim | found | holds |",
+            "|---|---|---|",
+        ]
         lines += [
             f"| {claim.text} | {claim.found} | {'yes' if claim.holds else '**no**'} |"
             for claim in checked
