@@ -15,8 +15,8 @@ LAYERS = [
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},
     {"decisions"},
-    {"selection"},
-    {"selector", "estimators", "report", "importances"},
+    {"selection", "growth"},
+    {"selector", "estimators", "report", "plots", "importances"},
     {"baselines", "wrappers"},
     {"paper", "cli", "__main__", "__init__"},
 ]
@@ -24,6 +24,7 @@ LAYERS = [
 LATE = {
     ("tallies", "tally_files"): "Tally.save and Tally.load are where people look for them",
     ("selection", "report"): "Selection.to_html is where people look for it",
+    ("selection", "plots"): "Selection.plot is where people look for it",
 }
 
 

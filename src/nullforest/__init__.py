@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
+    from nullforest.growth import watch
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
@@ -33,6 +34,7 @@ __all__ = [
     "select",
     "simulate",
     "tally",
+    "watch",
 ]
 __version__ = "0.1.0"
 
@@ -52,6 +54,7 @@ _HOMES = {
     "null": "nulls",
     "select": "selection",
     "tally": "forests",
+    "watch": "growth",
 }
 _FOLDERS = ("datasets", "simulate")
 

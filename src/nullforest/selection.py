@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.base import Floats, Null
 from nullforest.tallies import Tally
+
+if TYPE_CHECKING:
+    from nullforest.growth import Growth
 
 #: Factors of more trees that are tried when nothing was selected.
 _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -50,6 +53,8 @@ class Selection:
         Plain sentences that a reader of the result should see.
     seconds : float or None
         How long it took, forest included, where known.
+    growth : Growth or None
+        What was seen of the forest while it grew; see :func:`nullforest.watch`.
     """
 
     support: NDArray[np.bool_]
@@ -64,6 +69,7 @@ class Selection:
     tally: Tally
     notes: tuple[str, ...] = ()
     seconds: float | None = None
+    growth: Growth | None = None
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -148,12 +154,54 @@ class Selection:
             json.dump(self.to_dict(), file, indent=2)
             file.write("\n")
 
-    def to_html(self, path: Any) -> None:
-        """Write a report for the browser: one file that needs no network."""
+    def to_html(self, path: Any, X: Any = None, y: Any = None) -> None:
+        """Write a report for the browser: one file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; the file appears whole or not at all.
+        X, y : array-like, optional
+            The data, to warn of duplicated columns and of classes out of balance.
+        """
         from nullforest.report import render_html
 
+        page = render_html(self, X=X, y=y)
         with writing(path) as file:
-            file.write(render_html(self))
+            file.write(page)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown, without its figures."""
+        from nullforest.report import render_markdown, summarize
+
+        return render_markdown(summarize(self))
+
+    def plot(self, kind: str = "counts", **options: Any) -> Any:
+        """Draw the selection with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"counts", "manhattan", "volcano", "stability", "course"}
+            Which plot; see :mod:`nullforest.plots`.
+        **options
+            Of that plot's `from_selection`; `ax` is the axes to draw into.
+
+        Returns
+        -------
+        Display
+            With `ax_` and `figure_`.
+
+        Examples
+        --------
+        >>> import nullforest as nf
+        >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+        >>> display = nf.select(t, alpha=0.01, null="paper").plot()
+        >>> display.ax_.get_ylabel()
+        'features'
+        """
+        from nullforest.plots import plot
+
+        return plot(self, kind, **options)
 
     def headline(self) -> str:
         """The answer in one sentence."""

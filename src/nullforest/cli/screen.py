@@ -77,8 +77,7 @@ class Screen:
     def say_written(self, paths: Iterable[Path]) -> None:
         """Tell where files went."""
         for path in paths:
-            if path.exists():
-                self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
+            self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
 
     def show(self, selection: Selection) -> None:
         """Print the answer: headline, table or explanation, notes."""

@@ -26,7 +26,8 @@ class Probes:
         n_probes: list[int],
         copies: list[bool],
         seed: int,
-        period: int,
+        in_tree: int,
+        at_node: int,
     ) -> None: ...
     @property
     def ids(self) -> NDArray[np.int64]: ...

@@ -92,7 +92,7 @@ def grow(
         Makes the matrix of distances from y (from X where y is None).
     probes : int or "auto"
         Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
-        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the work from 16 000
+        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the time from 20 000
         features on; the fewer features, the larger the share (of a smaller forest), see
         :func:`nullforest.engine.probing.default_number`.
     probe_seed : int, optional
@@ -160,7 +160,7 @@ def grow(
             first_tree=first_tree,
         )
         probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
-        plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.candidates))
+        plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates))
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
@@ -284,7 +284,7 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None if probes is None else tally_of(probes, table, raw),
+        probes=None if probes is None else tally_of(probes, plan.probes, table, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",

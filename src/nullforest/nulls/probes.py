@@ -268,7 +268,7 @@ def _stratum(tally: Tally, name: int) -> Stratum:
     if couplings is None or couplings.sum() == 0:
         couplings = asked.couplings.sum(0)
     return Stratum(
-        wins=pairs[0],
+        wins=pairs[0].astype(np.int64),
         thinning=tally.candidates / tally.n_features * tally.n_trees / pairs[1],
         number=number.astype(np.int64),
         couplings=couplings,

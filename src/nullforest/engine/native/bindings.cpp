@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -45,6 +47,13 @@ nb::object to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {n});
 }
 
+template <class T>
+nb::object to_numpy(Zeros<T>&& values, std::vector<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule free(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), free));
+}
+
 // A rank table and the array it reads thresholds from.
 struct PyRankTable {
     AnyMatrix x;
@@ -53,7 +62,10 @@ struct PyRankTable {
     PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
         const Matrix matrix = view(x);
         nb::gil_scoped_release release;
-        table = std::make_unique<RankTable>(matrix, n_threads);
+        table = std::make_unique<RankTable>(matrix, n_threads, [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
     }
 };
 
@@ -63,9 +75,10 @@ struct PyProbes {
 
     PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
              const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
-             std::uint64_t seed, std::uint32_t period) {
+             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node) {
         nb::gil_scoped_release release;
-        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed, period);
+        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed,
+                          {in_tree, at_node});
     }
 };
 
@@ -170,7 +183,12 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     const Settings settings = make_settings(settings_dict);
     const Outcome outcome = make_outcome(criterion, y, n_classes, weight, settings.n_drawn);
     ForestResult forest;
-    bring(earlier, "importance", forest.importance);
+    std::vector<double> importance;
+    bring(earlier, "importance", importance);
+    if (!importance.empty()) {
+        forest.importance = Zeros<double>(importance.size());
+        std::copy(importance.begin(), importance.end(), forest.importance.data());
+    }
     bring(earlier, "oob_sum", forest.oob_sum);
     bring(earlier, "oob_trees", forest.oob_trees);
     const std::uint32_t n_trees = settings.n_trees;
@@ -188,16 +206,15 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     nb::dict out;
     out["n_trees"] = forest.n_trees;
     out["stopped_early"] = forest.stopped_early;
-    out["counts"] = to_numpy(std::move(forest.counts));
+    out["counts"] = to_numpy(std::move(forest.counts), {F});
     out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
     out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
-    out["importance"] = to_numpy(std::move(forest.importance));
+    out["importance"] = to_numpy(std::move(forest.importance), {F});
     out["outcome_fingerprint"] = outcome.fingerprint;
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
-        out["probe_trees"] = to_numpy(std::move(forest.probe_trees));
         out["probe_couplings"] = to_numpy(std::move(forest.probe_couplings),
-                                          {probes->set.n_strata, coupling_edges.size() - 1});
+                                          {probes->set.n_strata(), coupling_edges.size() - 1});
     }
     if (settings.oob) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
@@ -278,8 +295,9 @@ NB_MODULE(_native, m) {
     nb::class_<PyProbes>(m, "Probes")
         .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
                       const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
-                      std::uint64_t, std::uint32_t>(),
-             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "period"_a)
+                      std::uint64_t, std::uint32_t, std::uint32_t>(),
+             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "in_tree"_a,
+             "at_node"_a)
         .def_prop_ro("ids",
                      [](const PyProbes& p) {
                          return to_numpy(std::vector<std::int64_t>(p.set.id.begin(),

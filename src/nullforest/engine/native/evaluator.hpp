@@ -33,9 +33,11 @@ struct Split {
     std::uint32_t feature = 0;
     std::uint32_t n_left = 0;
     bool missing_left = false;
-    // of the feature among the candidates, in draw order, where the kernel says so
+    // where the kernel says so: of the feature among the candidates, in draw order, and whether
+    // both children are pure, so that nothing can beat it
     static constexpr std::uint32_t kUnknown = 0xffffffffu;
     std::uint32_t place = kUnknown;
+    bool perfect = false;
 };
 
 // One per thread. Rules that every evaluator keeps, so that all give the same answer:

@@ -87,7 +87,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     draw_pool(key);
     const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
     evaluator_->begin_tree(bag_, pool);
-    if (asker_) asker_->begin_tree(tree, bag_, pool);
+    if (asker_) asker_->begin_tree(key, bag_, pool);
     // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
     const bool weightless = samples_.empty();
     if (weightless) {

@@ -7,11 +7,13 @@
 
 namespace nullforest {
 
+// Which probe asks, the column that it wears, and the place that it takes.
 struct Question {
-    std::uint32_t probe, place;
+    std::uint32_t probe, column, place;
 };
 
-// A probe that wins, and the split it makes (`feature` is its column).
+// A probe that wins, and the split it makes (`feature` is its column). The split is there only
+// with `min_gain`, which needs it.
 struct Verdict {
     std::uint32_t probe;
     Split split;
@@ -22,8 +24,8 @@ class Judge {
 public:
     virtual ~Judge() = default;
     virtual void begin_tree(const Bag& bag, const std::uint32_t* pool) = 0;
-    // Appends the winners among the probes asked, each on its own. `winner` is the split that the
-    // evaluator found, null where there is none.
+    // Appends the winners among the probes asked, each on its own, in any order. Questions come in
+    // ascending places. `winner` is the split that the evaluator found, null where there is none.
     virtual void judge(const NodeQuery& node, const Split* winner,
                        const std::vector<Question>& questions, std::vector<Verdict>& won) = 0;
 };

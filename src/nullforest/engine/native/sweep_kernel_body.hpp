@@ -18,18 +18,18 @@ public:
     void run() {
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        while (const std::uint32_t count = candidates.next_batch()) {
+        std::uint32_t feature[Candidates::kBatch];
+        while (const std::uint32_t count = candidates.next_batch(feature)) {
             const std::uint32_t ahead = task_.n <= kTiny ? count : 1;
-            for (std::uint32_t c = 0; c < ahead; ++c) prefetch(candidates.feature[c]);
+            for (std::uint32_t c = 0; c < ahead; ++c) prefetch(feature[c]);
             for (std::uint32_t c = 0; c < count; ++c) {
-                const std::uint32_t f = candidates.feature[c];
-                if (ahead == 1 && c + 1 < count) prefetch(candidates.feature[c + 1]);
-                if (task_.flags[f] & 2)
-                    task_.try_slowly(task_.owner, task_, f);
+                if (ahead == 1 && c + 1 < count) prefetch(feature[c + 1]);
+                if (task_.flags[feature[c]] & 2)
+                    task_.try_slowly(task_.owner, task_, feature[c]);
                 else if (task_.n <= kTiny)
-                    by_counting(f);
+                    by_counting(feature[c]);
                 else
-                    by_steps(f);
+                    by_steps(feature[c]);
                 refresh();
                 if (task_.perfect()) return;
             }

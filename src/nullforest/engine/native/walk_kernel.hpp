@@ -30,13 +30,12 @@ struct WalkTask {
     bool found, missing_left;
     std::uint32_t feature, n_left, place;
     std::uint64_t best_num, best_den;
-    // instead of a search (`asked` is null then): which of these columns of the table may hold a
-    // split better than the best, or, with `or_equal`, as good? Ties and missing values are not
-    // looked at.
+    // instead of a search (`asked` is null then): which of these columns of the table hold a split
+    // as good as the best (the first `n_or_equal` of them) or better (the others)? Ties and
+    // missing values are not looked at.
     const std::uint32_t* asked;
-    std::uint32_t n_asked;
-    bool or_equal;
-    std::uint8_t* may_win;
+    std::uint32_t n_asked, n_or_equal;
+    std::uint8_t* passes;
     // what is too rare to be fast: features with missing values, and where values differ
     void* owner;
     void (*try_slowly)(void* owner, WalkTask& task, std::uint32_t feature);
@@ -50,6 +49,11 @@ struct WalkTask {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
         return !found || static_cast<std::uint64_t>(d * d) * best_den >
                              best_num * (std::uint64_t{k} * (n - k));
+    }
+    bool equals(std::uint32_t k, std::uint32_t l) const {
+        const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
+        return static_cast<std::uint64_t>(d * d) * best_den ==
+               best_num * (std::uint64_t{k} * (n - k));
     }
     void take(std::uint32_t winner, std::uint32_t k, std::uint32_t l) {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
