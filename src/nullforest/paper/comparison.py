@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ from nullforest.paper.computing import outcome
 from nullforest.paper.experiment import STRATEGY, Claim, Experiment, Results, Size, share, summary
 from nullforest.paper.figures import PALETTE, label_axes, panels
 from nullforest.paper.outcomes import RELEVANT
-from nullforest.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
+from nullforest.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule, rule_of
 from nullforest.paper.store import Cell, Record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Settings:
 
 SETTINGS: dict[Size, Settings] = {
     "full": Settings(),
-    "quick": Settings(n_features=(500,), permutations=100, rules=(BEST_RULE, StopRule(1, None))),
+    "quick": Settings(n_features=(500,), permutations=100, rules=(BEST_RULE, StopRule(1))),
     "tiny": Settings((50,), (200,), permutations=20, rules=(BEST_RULE,)),
 }
 RUNS: dict[Size, int] = {"full": 20, "quick": 4, "tiny": 2}
@@ -83,8 +83,7 @@ def table(results: Results) -> pd.DataFrame:
                 rows.append(
                     {
                         "strategy": STRATEGY[p["draw"]],
-                        "min_leaf": p["min_leaf"],
-                        "max_depth": p["max_depth"],
+                        "rule": str(rule_of(p)),
                         "n_samples": p["n_samples"],
                         "n_features": p["n_features"],
                         "relevant_share": p["relevant_share"],
@@ -95,9 +94,7 @@ def table(results: Results) -> pd.DataFrame:
                         "runs": len(records),
                     }
                 )
-    frame = pd.DataFrame(rows)
-    frame["max_depth"] = frame["max_depth"].astype("Int64")
-    return frame
+    return pd.DataFrame(rows)
 
 
 def _rates(cell: Cell, records: list[Record], alpha: float) -> dict[str, list[tuple[float, float]]]:
@@ -135,7 +132,7 @@ def _permutation_rates(
 
 def figure(table: pd.DataFrame, results: Results) -> Figure:
     """Our rates for the methods, side by side per setting, with the best stop rule."""
-    part = table[is_rule(table, BEST_RULE)]
+    part = table[table["rule"] == str(BEST_RULE)]
     kinds = [("fpr", 0.0), ("fpr", 0.02), ("fnr", 0.02)]
     lines = list(product(sorted(part["strategy"].unique()), ALPHAS))
     fig, axes = panels(len(lines), len(kinds))
@@ -169,16 +166,9 @@ def figure(table: pd.DataFrame, results: Results) -> Figure:
     return fig
 
 
-def is_rule(table: pd.DataFrame, rule: StopRule) -> Any:
-    """Rows of a table that belong to a stop rule."""
-    depth = table["max_depth"]
-    same = depth.isna() if rule.max_depth is None else (depth == rule.max_depth).fillna(False)
-    return (table["min_leaf"] == rule.min_leaf) & same
-
-
 def claims(table: pd.DataFrame) -> list[Claim]:
     """The paper's sentences about its comparison tables, with the best stop rule."""
-    best = table[is_rule(table, BEST_RULE)]
+    best = table[table["rule"] == str(BEST_RULE)]
     by = ["strategy", "n_samples", "n_features", "relevant_share", "alpha"]
     wide = best.pivot_table(index=by, columns="method", values=["fpr", "fnr"]).reset_index()
     if "permutation" not in set(best["method"]):

@@ -72,8 +72,7 @@ def cells(size: Size, maps: str | None = None) -> list[Cell]:
                 "candidates_share": s.candidates_share,
                 "draw": draw,
                 "samples": s.samples,
-                "min_leaf": s.stop.min_leaf,
-                "max_depth": s.stop.max_depth,
+                **s.stop.parameters(),
             },
         )
         for S, region, draw in product(s.n_samples, s.region_shares, STRATEGY)

@@ -63,8 +63,7 @@ def setting(
         "candidates": round(n_features * s.candidates_share),
         "draw": draw,
         "samples": s.samples,
-        "min_leaf": s.stop.min_leaf,
-        "max_depth": s.stop.max_depth,
+        **s.stop.parameters(),
     }
 
 

@@ -61,8 +61,7 @@ def cells(size: Size) -> list[Cell]:
                 "candidates": candidates,
                 "draw": draw,
                 "samples": s.samples,
-                "min_leaf": DEEP.min_leaf,
-                "max_depth": DEEP.max_depth,
+                **DEEP.parameters(),
             },
         )
         for draw, trees, candidates in product(STRATEGY, s.trees, s.candidates)

@@ -15,7 +15,7 @@ from typing import Literal, cast
 import numpy as np
 import pandas as pd
 
-from nullforest.paper.comparison import CELL, is_rule
+from nullforest.paper.comparison import CELL
 from nullforest.paper.printed import ROUNDING, printed_tables
 from nullforest.paper.stop_rules import STOP_RULES, StopRule
 
@@ -47,7 +47,7 @@ def compared(table: pd.DataFrame, rule: StopRule, pairing: Pairing) -> pd.DataFr
     printed["caption"] = printed["caption"].map(_ROMAN)
     swap = pairing == "swapped"
     printed["strategy"] = printed["caption"].map(_OTHER) if swap else printed["caption"]
-    ours = table[is_rule(table, rule)]
+    ours = table[table["rule"] == str(rule)]
     keys = ["strategy", *CELL]
     parts = [
         ours[[*keys, rate, f"{rate}_sd", "runs"]]
@@ -76,17 +76,21 @@ def all_compared(table: pd.DataFrame) -> pd.DataFrame:
 def ranking(cells: pd.DataFrame) -> pd.DataFrame:
     """How well each stop rule and pairing fits, the best first.
 
-    `agree` is the share of cells within two standard errors; `distance` the mean squared
-    difference in standard errors, each held to 25 so that one odd cell does not decide.
+    `agree` is the share of cells within two standard errors, of all, of the model's and of the
+    permutation test's. `distance` is the mean squared difference of the model's cells in standard
+    errors, each held to 25 so that one odd cell does not decide; it ranks the rules.
     """
     z = ((cells["difference"] / cells["difference_se"]) ** 2).clip(upper=25)
     gap = cells["difference"].abs()
+    agrees = cells["agrees"].astype(float)
+    model, permutation = cells["method"] == "model", cells["method"] == "permutation"
     frame = cells.assign(
-        z=z,
+        distance=z.where(model),
         fpr_gap=gap.where(cells["rate"] == "fpr"),
         fnr_gap=gap.where(cells["rate"] == "fnr"),
-        model=cells["agrees"].where(cells["method"] == "model").astype(float),
-        permutation=cells["agrees"].where(cells["method"] == "permutation").astype(float),
+        agrees=agrees,
+        model=agrees.where(model),
+        permutation=agrees.where(permutation),
     )
     ranked = frame.groupby(["rule", "pairing"]).agg(
         cells=("agrees", "size"),
@@ -95,13 +99,13 @@ def ranking(cells: pd.DataFrame) -> pd.DataFrame:
         agree_permutation=("permutation", "mean"),
         fpr_gap=("fpr_gap", "mean"),
         fnr_gap=("fnr_gap", "mean"),
-        distance=("z", "mean"),
+        distance=("distance", "mean"),
     )
     return ranked.sort_values(["distance", "agree"], ascending=[True, False]).reset_index()
 
 
 def best(ranked: pd.DataFrame) -> tuple[StopRule, Pairing]:
-    """The stop rule and pairing that fit best."""
-    first = ranked.iloc[0]
+    """The stop rule and pairing that fit best, among those of which most cells were run."""
+    first = ranked[ranked["cells"] == ranked["cells"].max()].iloc[0]
     rule = next(rule for rule in STOP_RULES if str(rule) == first["rule"])
     return rule, cast("Pairing", first["pairing"])

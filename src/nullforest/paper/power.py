@@ -65,8 +65,7 @@ def cells(size: Size) -> list[Cell]:
                 "candidates": s.candidates,
                 "draw": draw,
                 "samples": s.samples,
-                "min_leaf": s.stop.min_leaf,
-                "max_depth": s.stop.max_depth,
+                **s.stop.parameters(),
             },
         )
         for n_relevant, relevance, draw in product(s.n_relevant, s.relevance, STRATEGY)

@@ -108,8 +108,8 @@ def _comparison(table: pd.DataFrame) -> list[str]:
         "within two standard errors of the difference (20 printed runs with our own spread between "
         "runs, our runs, and the rounding to three digits), also for the model and for permutation "
         "testing alone; the gaps are mean absolute differences; `distance` is the mean squared "
-        "difference in standard errors, held to 25 per cell. The best fit is the smallest "
-        "distance.\n\n" + _markdown(ranked),
+        "difference of the model's cells in standard errors, held to 25 per cell. The best fit is "
+        "the smallest distance.\n\n" + _markdown(ranked),
         _disagreements(chosen),
         *(_cells(cells, str(rule), caption) for caption in ("I", "II")),
     ]
