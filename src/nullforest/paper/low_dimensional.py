@@ -156,8 +156,8 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     agree = agreement(table)
     found = []
     for kind in NULLS:
-        for strategy in ("I", "II"):
-            part = agree[(agree["null"] == kind) & (agree["strategy"] == strategy)]
+        for strategy, names in {"I": ["I"], "II": ["II"], "I and II": ["I", "II"]}.items():
+            part = agree[(agree["null"] == kind) & agree["strategy"].isin(names)]
             weights = part["thresholds"] / part["thresholds"].sum()
             within = float((part["within_2_se"] * weights).sum())
             spread = float((part["within_sd"] * weights).sum())

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import poisson
 
 from nullforest.paper.experiment import Claim
 from nullforest.paper.matching import PAIRINGS, all_compared, best, ranking
@@ -144,9 +146,13 @@ def _answer(ranked: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: str)
 
 def _disagreements(chosen: pd.DataFrame) -> str:
     odd = chosen[~chosen["agrees"]]
-    lines = ["### Cells that disagree", ""]
+    by_setting = ", ".join(
+        f"{part['agrees'].mean():.0%} at ({S}, {F})"
+        for (S, F), part in chosen.groupby(["n_samples", "n_features"])
+    )
+    lines = ["### Cells that disagree", "", f"Cells that agree, by (S, F): {by_setting}.", ""]
     if odd.empty:
-        return "\n".join([*lines, "None."])
+        return "\n".join([*lines, "None disagrees."])
     for (method, rate), part in odd.groupby(["method", "rate"]):
         higher = int((part["difference"] > 0).sum())
         total = int(((chosen["method"] == method) & (chosen["rate"] == rate)).sum())
@@ -155,7 +161,25 @@ def _disagreements(chosen: pd.DataFrame) -> str:
             f"is higher in {higher} and lower in {len(part) - higher}; mean difference "
             f"{part['difference'].mean():+.4f}, largest {part['difference'].abs().max():.4f}."
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _why()])
+
+
+def _why() -> str:
+    """What small counts do to the rates, in numbers."""
+    # With T = F/10 a null feature's count has mean K/10 and is nearly Poisson.
+    steps = ", ".join(
+        f"K = {10 * brentq(lambda mean, k=k: poisson.sf(k, mean) - 0.05, 1e-6, 50):.2f} "
+        f"from {k} to {k + 1}"
+        for k in (1, 2, 3)
+    )
+    return (
+        "Why a cell can be far off: with T = F/10 and K nodes per tree a null feature is chosen K/10 "
+        "times on average, so the model's threshold is a count of 1, 2 or 3, and the rates jump "
+        "by a factor of two or more where K crosses a value at which the threshold changes (at "
+        f"α = 0.05: {steps}). A stop rule that differs a little from the paper's, or a split "
+        "criterion that does, puts a whole row of cells on the other side of such a step. "
+        "Permutation testing has no such common threshold."
+    )
 
 
 def _cells(cells: pd.DataFrame, rule: str, caption: str) -> str:
