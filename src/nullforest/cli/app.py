@@ -10,7 +10,9 @@ from nullforest import __version__
 from nullforest.cli.audit import audit
 from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
+from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
+from nullforest.cli.simulate import simulate
 
 app = typer.Typer(
     name="nullforest",
@@ -26,6 +28,8 @@ app.command()(select)
 app.command()(compare)
 app.command()(audit)
 app.command()(demo)
+app.command()(simulate)
+app.command()(reproduce)
 
 
 def _show_version(asked: bool) -> None:
