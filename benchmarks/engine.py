@@ -139,6 +139,7 @@ def main() -> None:
         rows += run(name, chosen.repeats, with_ranger, chosen.peer_share)
     if chosen.permutations:
         rows.append(permutations(chosen.permutations))
+    Path(chosen.out).parent.mkdir(parents=True, exist_ok=True)
     with writing(chosen.out) as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
