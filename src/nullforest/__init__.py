@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nullforest import baselines, datasets, importances, simulate, wrappers
     from nullforest.auditing import Audit, audit
-    from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.companions import find_companions
+    from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
-    from nullforest.growth import watch
     from nullforest.groups import GroupSelection, select_groups
+    from nullforest.growth import watch
     from nullforest.interactions import find_interactions
     from nullforest.nulls import null
     from nullforest.selection import Selection, select
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Audit",
-    "Comparison",
     "BackwardElimination",
+    "Comparison",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
