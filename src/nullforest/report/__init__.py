@@ -10,13 +10,13 @@ import numpy as np
 from nullforest.engine import RankTable
 from nullforest.engine.targets import as_target
 from nullforest.report.markdown import render_markdown
-from nullforest.report.render import render
+from nullforest.report.render import render, render_json
 from nullforest.report.summarize import summarize
 
 if TYPE_CHECKING:
     from nullforest.selection import Selection
 
-__all__ = ["render", "render_html", "render_markdown", "summarize"]
+__all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
 
 
 def render_html(
