@@ -160,7 +160,9 @@ def grow(
             first_tree=first_tree,
         )
         probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
-        plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates))
+        plan = with_changes(
+            plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates)
+        )
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
