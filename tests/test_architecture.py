@@ -25,6 +25,7 @@ LAYERS = [
         "companions",
         "interactions",
         "planning",
+        "outlook",
     },
     {"paper", "cli", "__main__", "__init__"},
 ]

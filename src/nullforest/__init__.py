@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nullforest.groups import GroupSelection, select_groups
     from nullforest.interactions import find_interactions
     from nullforest.nulls import null
+    from nullforest.outlook import Outlook, more_trees
+    from nullforest.planning import PowerPlan, plan
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
     from nullforest.spatial_groups import groups_from_coordinates, groups_from_mesh
@@ -37,6 +39,8 @@ __all__ = [
     "GroupSelection",
     "InputError",
     "KnockOut",
+    "Outlook",
+    "PowerPlan",
     "RankTable",
     "Selection",
     "StabilitySelection",
@@ -48,7 +52,9 @@ __all__ = [
     "groups_from_mesh",
     "grow",
     "grow_many",
+    "more_trees",
     "null",
+    "plan",
     "select",
     "select_groups",
     "simulate",
@@ -69,6 +75,8 @@ _HOMES = {
     "GroupSelection": "groups",
     "InputError": "errors",
     "KnockOut": "wrappers",
+    "Outlook": "outlook",
+    "PowerPlan": "planning",
     "RankTable": "engine",
     "Selection": "selection",
     "StabilitySelection": "wrappers",
@@ -79,7 +87,9 @@ _HOMES = {
     "groups_from_mesh": "spatial_groups",
     "grow": "engine",
     "grow_many": "engine",
+    "more_trees": "outlook",
     "null": "nulls",
+    "plan": "planning",
     "select": "selection",
     "select_groups": "groups",
     "tally": "forests",

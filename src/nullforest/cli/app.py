@@ -8,6 +8,7 @@ import typer
 
 from nullforest import __version__
 from nullforest.cli.demo import demo
+from nullforest.cli.plan import plan
 from nullforest.cli.select import select
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(select)
 app.command()(demo)
+app.command()(plan)
 
 
 def _show_version(asked: bool) -> None:
