@@ -18,7 +18,7 @@ LAYERS = [
     {"selection", "growth"},
     {"selector", "estimators", "report", "plots", "importances"},
     {"groups", "spatial_groups", "companions", "interactions"},
-    {"baselines", "peers", "wrappers", "planning"},
+    {"baselines", "peers", "wrappers", "planning", "outlook"},
     {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},
 ]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from nullforest.growth import watch
     from nullforest.interactions import find_interactions
     from nullforest.nulls import null
+    from nullforest.outlook import Outlook, more_trees
+    from nullforest.planning import PowerPlan, plan
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
     from nullforest.spatial_groups import groups_from_coordinates, groups_from_mesh
@@ -42,6 +44,8 @@ __all__ = [
     "GroupSelection",
     "InputError",
     "KnockOut",
+    "Outlook",
+    "PowerPlan",
     "RankTable",
     "Selection",
     "StabilitySelection",
@@ -58,7 +62,9 @@ __all__ = [
     "grow",
     "grow_many",
     "importances",
+    "more_trees",
     "null",
+    "plan",
     "select",
     "select_groups",
     "simulate",
@@ -82,6 +88,8 @@ _HOMES = {
     "GroupSelection": "groups",
     "InputError": "errors",
     "KnockOut": "wrappers",
+    "Outlook": "outlook",
+    "PowerPlan": "planning",
     "RankTable": "engine",
     "Selection": "selection",
     "StabilitySelection": "wrappers",
@@ -95,7 +103,9 @@ _HOMES = {
     "groups_from_mesh": "spatial_groups",
     "grow": "engine",
     "grow_many": "engine",
+    "more_trees": "outlook",
     "null": "nulls",
+    "plan": "planning",
     "select": "selection",
     "select_groups": "groups",
     "tally": "forests",

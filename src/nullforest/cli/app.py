@@ -10,6 +10,7 @@ from nullforest import __version__
 from nullforest.cli.audit import audit
 from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
+from nullforest.cli.plan import plan
 from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
 from nullforest.cli.simulate import simulate
@@ -30,6 +31,7 @@ app.command()(audit)
 app.command()(demo)
 app.command()(simulate)
 app.command()(reproduce)
+app.command()(plan)
 
 
 def _show_version(asked: bool) -> None:
