@@ -55,7 +55,7 @@ sanitize: ## the native tests under the address and undefined-behaviour sanitize
 		--config-settings=build-dir=build/sanitize '.[test]'
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(VENV)-sanitize/bin/python -m pytest tests/engine -k "not scikit_learn" # the interpreter leaks at exit by design
+		$(VENV)-sanitize/bin/python -m pytest tests/engine -k "not against_sklearn" # the interpreter leaks at exit by design
 
 portable: ## the native tests on a build without AVX2 and AVX-512
 	$(PYTHON) -m venv $(VENV)-portable
@@ -68,7 +68,7 @@ study: study-calibration ## long statistical studies (hours); results land in st
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
-	$(BIN)/python -m studies.calibration $(if $(THICKNESS),--thickness $(THICKNESS))
+	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

@@ -53,6 +53,10 @@ class BinomialMixture:
         self.weights: Floats = mass[order] / mass[order].sum()
         self.means = self.trials * self.chances  # in rising order
 
+    def scaled(self, factor: float) -> BinomialMixture:
+        """The counts over `factor` times as many trials."""
+        return BinomialMixture(np.round(factor * self.trials), self.chances, self.weights)
+
     @property
     def mean(self) -> float:
         """Expected count."""

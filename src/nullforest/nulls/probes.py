@@ -188,6 +188,12 @@ class ProbeNull(Null):
             "spread fitted to the probes. More probes reach further."
         )
 
+    def scaled(self, factor: float) -> ProbeNull:
+        """The null of a forest of `factor` times as many trees like these, by its tail's model."""
+        tails = [d.tail.scaled(factor) for d in self.distributions]
+        longer = [Splice(tail, tail, -1) for tail in tails]
+        return ProbeNull(longer, self.feature_strata, probes=self.probes)
+
     def describe(self) -> dict[str, Any]:
         """Numbers that tell how the null was set up."""
         return {**super().describe(), **self.diagnostics}
