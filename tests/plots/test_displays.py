@@ -53,10 +53,7 @@ def test_the_counts_and_their_null(selection):
         assert heights.sum() == len(counts)
     expected, edges, _ = display.null_.get_data()
     np.testing.assert_array_equal(edges % 1, 0.5)
-    naive = [
-        120 * selection.null.pmf(np.arange(a + 0.5, b)).sum()
-        for a, b in pairwise(edges)
-    ]
+    naive = [120 * selection.null.pmf(np.arange(a + 0.5, b)).sum() for a, b in pairwise(edges)]
     np.testing.assert_allclose(expected, naive, atol=2e-9)  # 1e-9 stands for less than that
     assert display.threshold_line_.get_xdata()[0] == selection.threshold + 0.5
     assert display.ax_.get_yscale() == "log"

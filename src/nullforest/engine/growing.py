@@ -160,7 +160,9 @@ def grow(
             first_tree=first_tree,
         )
         probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
-        plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates))
+        plan = with_changes(
+            plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates)
+        )
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
@@ -261,7 +263,8 @@ def _grow(
 ) -> Forest:
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"
-    probes = None if plan.probes is None else make_probes(table, plan.probes)
+    asking = plan.probes
+    probes = None if asking is None else make_probes(table, asking)
     raw = _native.grow(
         table.native,
         target.criterion,
@@ -284,7 +287,7 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None if probes is None else tally_of(probes, plan.probes, table, raw),
+        probes=None if probes is None or asking is None else tally_of(probes, asking, table, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",
