@@ -10,14 +10,16 @@ import nullforest
 ROOT = Path(nullforest.__file__).parent
 #: Layers from the bottom up; a module may import its own layer and those below, never above.
 LAYERS = [
-    {"errors", "files", "kernels"},
+    {"errors", "files", "kernels", "progress", "randomness", "ranks"},
     {"tallies", "tally_files"},
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},
     {"decisions"},
     {"selection", "growth"},
     {"selector", "estimators", "report", "plots", "importances"},
-    {"baselines", "wrappers"},
+    {"groups", "spatial_groups", "companions", "interactions"},
+    {"baselines", "peers", "wrappers", "planning", "outlook"},
+    {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},
 ]
 #: Calls down the path that are made when asked for, inside a function, and why.

@@ -43,8 +43,8 @@ def test_gini_is_the_share_of_unequal_pairs(n_classes, replace):
     y = rng.integers(0, n_classes, 60)
     settings = {"trees": 20, "candidates": 5, "replace": replace, "probes": 0}
     assert_same_trees(
-        nf.grow(X, y, criterion="gini", **settings),
-        nf.grow(X, unequal(y), criterion="neighbourhood", **settings),
+        nf.grow(X, y, criterion="gini", probes=0, **settings),
+        nf.grow(X, unequal(y), criterion="neighbourhood", probes=0, **settings),
     )
 
 
@@ -57,8 +57,8 @@ def test_variance_is_half_the_mean_squared_difference(n_outputs, replace):
     y = rng.normal(size=(60, n_outputs))
     settings = {"trees": 20, "candidates": 5, "replace": replace, "probes": 0}
     assert_same_trees(
-        nf.grow(X, y, criterion="variance", **settings),
-        nf.grow(X, y, distance=half_squares, criterion="neighbourhood", **settings),
+        nf.grow(X, y, criterion="variance", probes=0, **settings),
+        nf.grow(X, y, distance=half_squares, criterion="neighbourhood", probes=0, **settings),
     )
 
 
@@ -79,6 +79,7 @@ def test_where_ties_exist_the_best_values_agree(criterion):
                 X,
                 outcome,
                 criterion=name,
+                probes=0,
                 trees=1,
                 samples=1.0,
                 candidates=3,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ class Outputs:
     json: Path | None = None
     tally: Path | None = None
     report: Path | None = None
+    plot: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files asked for, by their option."""
@@ -98,6 +99,22 @@ def _write(name: str, path: Path, selection: Selection, page: Callable[[], str])
             text = page()
             with writing(path) as file:
                 file.write(text)
+
+
+def write_each(
+    outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
+) -> tuple[list[Path], bool]:
+    """Write each file asked for by its own writer; which were written, and whether all were."""
+    written, well = [], True
+    for name, path in outputs.paths().items():
+        try:
+            writers[name](path)
+        except OSError as error:
+            complain(f"{path} could not be written: {error.strerror or error}.")
+            well = False
+        else:
+            written.append(path)
+    return written, well
 
 
 def make_folder(path: Path) -> None:

@@ -32,8 +32,12 @@ RATE_UNITS = 2**16
 #: more than the look at a candidate, so that this is a quarter of the time (benchmarks/probes.py).
 LARGEST_SHARE = 0.15
 #: With few features even a few probes are a large share, of a small forest. So many are asked
-#: nevertheless: the tail is then seen down to 25/2000, about .01. Each further stratum adds some.
-FEWEST, FEWEST_PER_STRATUM, MOST = 2000, 300, 4000
+#: nevertheless: the tail is then seen down to 25/2000, about .01.
+FEWEST, MOST = 2000, 4000
+#: With few features: the tail is then seen down to 25/300, and goes on by the bagged model.
+FEWEST_OF_ALL = 300
+#: Further strata add so much of that each.
+PER_STRATUM = 0.15
 #: From here on the share of the cost is what counts.
 MANY_FEATURES = 20_000
 #: Ranks (probes × samples) beyond which few features are no excuse any more: about a second.
@@ -196,20 +200,21 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
 
     As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
     features they cost more than a quarter, of a forest that is small (with 5 000 features about as
-    much as the forest itself, with 500 ten times as much). There, each stratum but the first adds
-    300. Where samples are so many that this would take long, fewer,
-    and none where those would be too few to say anything.
+    much as the forest itself). Below 1 000 features, where the forest takes next to no time, two
+    for each feature and 300 at least. Strata add to that. Where samples are so many that this would
+    take long, fewer, and none where those would be too few to say anything.
 
     Examples
     --------
     >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
-    (2000, 2000)
+    (2000, 1000)
     >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
     (400, 0)
     """
     asked = min(1.0, ASKED_PER_CANDIDATE * candidates / n_features)
     cheap = int(LARGEST_SHARE * candidates / asked)
-    wanted = min(FEWEST + FEWEST_PER_STRATUM * (n_strata - 1), MOST_RANKS // n_samples)
+    fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
+    wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), MOST_RANKS // n_samples)
     number = min(MOST, cheap if n_features >= MANY_FEATURES else max(cheap, wanted))
     return number if number >= TOO_FEW else 0
 

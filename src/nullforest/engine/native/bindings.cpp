@@ -13,6 +13,7 @@
 #include "dispatch.hpp"
 #include "forest.hpp"
 #include "keyed_random.hpp"
+#include "oob_permutation.hpp"
 #include "predict.hpp"
 
 namespace nb = nanobind;
@@ -272,6 +273,35 @@ nb::object apply(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
     return to_numpy(std::move(out), {matrix.n_samples, flat.n_trees});
 }
 
+// `settings`: seed, first_tree, n_drawn and replace of the forest; y as `grow` took it.
+nb::tuple permuted_errors(const nb::dict& trees, const AnyMatrix& x, const nb::object& y,
+                          bool is_classes, const nb::dict& settings_dict, int n_threads) {
+    const HeldTrees held(trees);
+    const TreesView flat = held.view();
+    const Matrix matrix = view(x);
+    Input<std::int64_t> classes;
+    Input<double> numbers;
+    Truth truth{nullptr, nullptr};
+    if (is_classes) {
+        classes = nb::cast<Input<std::int64_t>>(y);
+        truth.classes = classes.data();
+    } else {
+        numbers = nb::cast<Input<double>>(y);
+        truth.numbers = numbers.data();
+    }
+    Settings settings;
+    settings.seed = nb::cast<std::uint64_t>(settings_dict["seed"]);
+    settings.first_tree = nb::cast<std::uint32_t>(settings_dict["first_tree"]);
+    settings.n_drawn = nb::cast<std::uint32_t>(settings_dict["n_drawn"]);
+    settings.replace = nb::cast<bool>(settings_dict["replace"]);
+    std::vector<double> sum, sum_of_squares;
+    {
+        nb::gil_scoped_release release;
+        oob_permutation(flat, matrix, truth, settings, n_threads, sum, sum_of_squares);
+    }
+    return nb::make_tuple(to_numpy(std::move(sum)), to_numpy(std::move(sum_of_squares)));
+}
+
 std::vector<std::uint32_t> shuffle(std::uint32_t n, std::uint64_t key, std::uint32_t count) {
     const ShuffleShape shape(n);
     std::vector<std::uint32_t> out(count);
@@ -317,6 +347,8 @@ NB_MODULE(_native, m) {
           "progress"_a.none());
     m.def("predict", &predict, "trees"_a, "x"_a, "n_threads"_a);
     m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
+    m.def("permuted_errors", &permuted_errors, "trees"_a, "x"_a, "y"_a, "is_classes"_a,
+          "settings"_a, "n_threads"_a);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
     m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");
