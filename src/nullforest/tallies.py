@@ -92,7 +92,7 @@ class ProbeTally:
         return ProbeTally(
             ids=ids,
             wins=wins.astype(np.int64),
-            trees=trees,
+            trees=trees.astype(np.float64),
             strata=np.concatenate([self.strata, other.strata])[first],
             feature_strata=self.feature_strata,
             couplings=self.couplings + other.couplings,

@@ -263,7 +263,8 @@ def _grow(
 ) -> Forest:
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"
-    probes = None if plan.probes is None else make_probes(table, plan.probes)
+    asking = plan.probes
+    probes = None if asking is None else make_probes(table, asking)
     raw = _native.grow(
         table.native,
         target.criterion,
@@ -286,9 +287,7 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None
-        if probes is None or plan.probes is None
-        else tally_of(probes, plan.probes, table, raw),
+        probes=None if probes is None or asking is None else tally_of(probes, asking, table, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",

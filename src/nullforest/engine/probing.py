@@ -36,22 +36,26 @@ LARGEST_SHARE = 0.15
 FEWEST, MOST = 2000, 4000
 #: With few features: the tail is then seen down to 25/300, and goes on by the bagged model.
 FEWEST_OF_ALL = 300
+#: Further strata add so much of that each.
+PER_STRATUM = 0.15
+#: From here on the share of the cost is what counts.
+MANY_FEATURES = 20_000
 #: Ranks (probes × samples) beyond which few features are no excuse any more: about a second.
 MOST_RANKS = 2_000_000
 #: Too few to see a tail of .05 with 10 of them beyond it: then none are asked.
 TOO_FEW = 200
-#: Probes that every stratum has at least, where the number is chosen here.
-FEWEST_IN_STRATUM = 100
 
 #: A column with at least this many levels per sample counts as one without ties.
 CONTINUOUS = 0.8
 #: Edges of the bins: number of levels (2, 3, 4-6, 7-12, 13-24, more), share of the samples that
-#: do not have the commonest level, share of missing values (none, up to 5 %, …).
+#: do not have the commonest level (finer where most SNPs lie), share of missing values (none, up
+#: to 5 %, …).
 LEVEL_EDGES = (2.5, 3.5, 6.5, 12.5, 24.5)
-MINOR_EDGES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+MINOR_EDGES = (0.03, 0.06, 0.09, 0.125, 0.18, 0.25, 0.35, 0.5)
 MISSING_EDGES = (0.0, 0.05, 0.2, 0.5)
-#: Most kinds of few-level columns; the rarest are joined with their neighbours.
-MOST_STRATA = 24
+#: Most kinds of columns with ties, and the share of the features below which a kind is joined with
+#: a neighbour.
+MOST_STRATA, RARE = 24, 0.02
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples
     )
     kinds = np.full(len(n_levels), -1, np.int64)
     discrete = ~continuous & ~constant
-    kinds[discrete] = _merged(bins[discrete])
+    kinds[discrete] = _merged(bins[discrete], len(n_levels))
     kinds[continuous] = -2
     kinds[constant] = np.iinfo(np.int64).max
     names, features = np.unique(kinds, return_inverse=True)
@@ -122,18 +126,28 @@ def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples
     )
 
 
-def _merged(bins: Ints) -> Ints:
-    """Number the distinct rows of `bins`, the rarest joined with the nearest until few are left."""
+def _merged(bins: Ints, n_features: int) -> Ints:
+    """Number the distinct rows of `bins`, rare ones joined with their nearest.
+
+    Those with few features go to a neighbouring bin if there is one; while there are too many, the
+    rarest goes to the nearest, however far.
+    """
     if len(bins) == 0:
         return np.zeros(0, np.int64)
     rows, place, sizes = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     into = np.arange(len(rows))
     alive = list(range(len(rows)))
-    while len(alive) > MOST_STRATA:
-        rarest = min(alive, key=lambda i: (sizes[i], i))
+    settled: set[int] = set()
+    while rare := [i for i in alive if i not in settled]:
+        rarest = min(rare, key=lambda i: (sizes[i], i))
+        others = [i for i in alive if i != rarest]
+        distance = [int(((rows[i] - rows[rarest]) ** 2).sum()) for i in others]
+        adjacent = bool(others) and min(distance) == 1 and sizes[rarest] < RARE * n_features
+        if not adjacent and len(alive) <= MOST_STRATA:
+            settled.add(rarest)
+            continue
+        nearest = others[int(np.argmin(distance))]
         alive.remove(rarest)
-        distance = [((rows[i] - rows[rarest]) ** 2).sum() for i in alive]
-        nearest = alive[int(np.argmin(distance))]
         into[into == rarest] = nearest
         sizes[nearest] += sizes[rarest]
     merged: Ints = into[place.ravel()]
@@ -187,8 +201,8 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
     As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
     features they cost more than a quarter, of a forest that is small (with 5 000 features about as
     much as the forest itself). Below 1 000 features, where the forest takes next to no time, two
-    for each feature and 300 at least. Where samples are so many that this would take long, fewer,
-    and none where those would be too few to say anything.
+    for each feature and 300 at least. Strata add to that. Where samples are so many that this would
+    take long, fewer, and none where those would be too few to say anything.
 
     Examples
     --------
@@ -200,10 +214,9 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
     asked = min(1.0, ASKED_PER_CANDIDATE * candidates / n_features)
     cheap = int(LARGEST_SHARE * candidates / asked)
     fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
-    number = min(MOST, max(cheap, min(fewest, MOST_RANKS // n_samples)))
-    if number < TOO_FEW:
-        return 0
-    return max(number, FEWEST_IN_STRATUM * n_strata)
+    wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), MOST_RANKS // n_samples)
+    number = min(MOST, cheap if n_features >= MANY_FEATURES else max(cheap, wanted))
+    return number if number >= TOO_FEW else 0
 
 
 def plan_probes(
@@ -226,20 +239,20 @@ def plan_probes(
 
 
 def shared_out(number: int, strata: Strata) -> list[int]:
-    """Probes of each stratum: half of them evenly, half by the number of features.
+    """Probes of each stratum: a quarter of them evenly, the others by the number of features.
 
     Examples
     --------
     >>> strata = Strata(np.repeat([0, 1], [90, 10]), (False, True), (True, True))
     >>> shared_out(1000, strata)
-    [700, 300]
+    [800, 200]
     """
     askable = np.array(strata.askable)
     if not askable.any():
         return [0] * len(askable)
-    weight = np.where(askable, 0.5 / askable.sum(), 0.0)
+    weight = np.where(askable, 0.25 / askable.sum(), 0.0)
     sizes = np.where(askable, strata.sizes, 0)
-    weight += 0.5 * sizes / sizes.sum()
+    weight += 0.75 * sizes / sizes.sum()
     ends = np.rint(np.cumsum(weight) * number).astype(int)
     return [int(n) for n in np.diff(ends, prepend=0)]
 

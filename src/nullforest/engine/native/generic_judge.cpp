@@ -36,11 +36,15 @@ public:
         for (const Question& question : questions) {
             const Best best = best_of(probe_members_, question.column);
             if (!best.found) continue;
-            const bool wins =
-                !winner                             ? true
-                : question.place < winner->place ? !(winning.value > best.value)
-                : question.place > winner->place ? best.value > winning.value
-                                                 : beats_all_others(node, best, winner->place);
+            bool wins = true;
+            if (winner && score_->perfect(winning.value) && score_->perfect(best.value))
+                wins = question.place <= winner->place;  // the first of equals
+            else if (winner && question.place < winner->place)
+                wins = !(winning.value > best.value);
+            else if (winner && question.place > winner->place)
+                wins = best.value > winning.value;
+            else if (winner)
+                wins = beats_all_others(node, best, winner->place);
             if (wins) won.push_back({question.probe, best.split});
         }
         probe_members_.leave();

@@ -123,7 +123,8 @@ ProbeAsker::Run ProbeAsker::run_of(std::uint64_t word, std::uint32_t n, std::uin
 
 void ProbeAsker::begin_tree(std::uint64_t tree_key, const Bag& bag, const std::uint32_t* pool) {
     tree_ = run_of(asked_in_tree_key(tree_key), probes_.size(), probes_.rates.in_tree);
-    changes_.assign(tree_.count, Change());
+    latest_.assign(tree_.count, -1);
+    changes_.clear();
     pool_ = pool;
     judge_->begin_tree(bag, pool);
 }
@@ -163,11 +164,13 @@ void ProbeAsker::add_questions(std::uint32_t from, std::uint32_t to, std::uint32
         if (slot >= tree_.count) slot -= tree_.count;
         std::uint32_t p = tree_.first + slot;
         if (p >= probes_.size()) p -= probes_.size();
-        const Change& change = changes_[slot];
-        const bool changed = change.begin <= begin && end <= change.end;
+        // Nodes come in preorder: a subtree once left is never seen again.
+        std::int32_t& c = latest_[slot];
+        while (c >= 0 && !(changes_[c].begin <= begin && end <= changes_[c].end))
+            c = changes_[c].before;
         const std::uint32_t shift =
             static_cast<std::uint32_t>(std::uint64_t{i} * settings_.candidates / node_.count);
-        questions_.push_back({p, changed ? change.column : p, offset + shift});
+        questions_.push_back({p, c >= 0 ? changes_[c].column : p, offset + shift});
     }
 }
 
@@ -191,7 +194,8 @@ void ProbeAsker::count(const Verdict& verdict, std::uint64_t node_key, std::uint
     k += k >= probes_.number_in_stratum[p];
     const std::uint32_t slot = p >= tree_.first ? p - tree_.first
                                                 : p + probes_.size() - tree_.first;
-    changes_[slot] = {begin, end, others[k]};
+    changes_.push_back({begin, end, others[k], latest_[slot]});
+    latest_[slot] = static_cast<std::int32_t>(changes_.size()) - 1;
 }
 
 }  // namespace nullforest

@@ -23,8 +23,9 @@
 // asked in a tree with probability R_t/2^16 and then at a node with probability R_n/2^16
 // (engine/probing.py says which R_t, R_n: the product is above C/F by a factor that does not depend
 // on the number of trees). Asked in a list of n are those with
-//   (w + floor(i 2^32 / n)) mod 2^32  <  R 2^16,        i = 0..n-1, ascending from where this wraps
-// with w the upper half of a random word:
+//   (w + floor(i 2^32 / n)) mod 2^32  <  R 2^16,        i = 0..n-1,
+// in ascending order of this number (all, in their own order, where R = 2^16), with w the upper
+// half of a random word:
 //   in tree t        step(tree_key, 4), of the list of all P probes
 //   at a node        step(node_key, 3), of the list that the tree asks
 // so that each is asked with probability R/2^16 exactly, and they lie close together.
@@ -43,7 +44,7 @@
 //
 // After a win. A real feature that wins is used up: what lies below was split by it, and how it
 // orders the samples there says nothing of how it won. So below a node that a probe won (the
-// latest, in preorder), in this tree, it wears another column of its stratum: that of the probe
+// lowest such), in this tree, it wears another column of its stratum: that of the probe
 //   k' = below(step(step(node_key, 5), id), n_s - 1), plus 1 if not below k    (where n_s > 1)
 #pragma once
 #include <memory>
@@ -113,8 +114,8 @@ public:
 private:
     // Below a node that the probe won it wears another column.
     struct Change {
-        std::uint32_t begin = 1, end = 0;  // nothing lies inside
-        std::uint32_t column = 0;
+        std::uint32_t begin, end, column;
+        std::int32_t before;  // the change higher up, or -1
     };
     // A run of a list, round its end.
     struct Run {
@@ -131,6 +132,7 @@ private:
     const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<Judge> judge_;
     Run tree_, node_;
+    std::vector<std::int32_t> latest_;  // change of each probe that the tree asks, or -1
     std::vector<Change> changes_;
     std::vector<Question> questions_;
     std::vector<Verdict> won_;

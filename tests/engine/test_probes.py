@@ -1,0 +1,287 @@
+"""Do the probes win what they should, and leave the trees alone?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_twin import (
+    CRITERION,
+    KERNELS,
+    KINDS,
+    OUTCOMES,
+    WEIGHTS,
+    draw_columns,
+    draw_outcome,
+    draw_settings,
+    draw_weights,
+    twin_forest,
+)
+
+import nullforest as nf
+from naive import probes as naive_probes
+from naive import trees as naive
+from nullforest.engine import RankTable
+from nullforest.engine.probing import shared_out, sort_into_strata
+from nullforest.tallies import COUPLING_EDGES
+
+
+def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
+    """Wins, ids and couplings of the probes by the naive twin, in the order of the ids."""
+    plan = forest.settings["probes"]
+    table = RankTable(X)
+    grown, columns = twin_forest(X, y, criterion, weight, first, trees, meaning)
+    outcome = naive.Outcome(criterion, y, meaning["n_drawn"])
+    strata = table.strata
+    probes = naive_probes.make_probes(
+        columns,
+        strata.features.tolist(),
+        shared_out(number, strata),
+        strata.copies,
+        plan["seed"],
+    )
+    wins = np.zeros(len(probes), int)
+    couplings = np.zeros((len(strata.copies), len(COUPLING_EDGES) - 1), int)
+    S = len(columns[0])
+    for t, (nodes, _) in enumerate(grown):
+        key = naive.tree_key(meaning["seed"], first + t)
+        counts = naive.draw_samples(S, key, meaning["n_drawn"], meaning["replace"])
+        w = counts if weight is None else [c * v for c, v in zip(counts, weight, strict=True)]
+        if not any(w):
+            continue
+        won = naive_probes.wins_of_tree(
+            columns,
+            outcome,
+            weight,
+            nodes,
+            counts,
+            probes,
+            (plan["in_tree"], plan["at_node"]),
+            tree=first + t,
+            **meaning,
+        )
+        for p, node in won:
+            wins[p] += 1
+            r = naive.coupling(outcome, [float(v) for v in w], nodes[node].members, list(range(S)))
+            place = np.searchsorted(COUPLING_EDGES, r, side="right") - 1
+            couplings[probes[p].stratum, min(max(place, 0), couplings.shape[1] - 1)] += 1
+    order = np.argsort([p.id for p in probes])
+    return (
+        [probes[i].id for i in order],
+        wins[order],
+        [probes[i].stratum for i in order],
+        couplings,
+    )
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "duplicated"])
+def test_wins_equal_the_twins(outcome, kind, monkeypatch):
+    rng = np.random.default_rng([OUTCOMES.index(outcome), KINDS.index(kind), 1])
+    total = 0
+    for case in range(6):
+        S = int(rng.integers(6, 12 if outcome == "distances" else 24))
+        F = int(rng.integers(2, 9))
+        X = draw_columns(rng, kind, S, F)
+        y, plain_y = draw_outcome(rng, outcome, S)
+        weights, weight = draw_weights(rng, WEIGHTS[case % len(WEIGHTS)], outcome, y)
+        arguments, meaning = draw_settings(rng, S, F)
+        first, number = int(rng.choice([0, 7])), int(rng.integers(1, 30))
+        expected = None
+        for kernel in KERNELS:
+            monkeypatch.setenv("NULLFOREST_ISA", kernel)
+            forest = nf.grow(
+                X,
+                y,
+                criterion=CRITERION[outcome],
+                trees=2,
+                first_tree=first,
+                probes=number,
+                probe_seed=case,
+                **arguments,
+                **weights,
+            )
+            if expected is None:
+                expected = twin_wins(
+                    X, plain_y, CRITERION[outcome], weight, first, 2, meaning, forest, number
+                )
+                total += expected[1].sum()
+            found = forest.tally.probes
+            if found is None:  # every column is constant
+                assert len(expected[0]) == 0
+                continue
+            assert found.ids.tolist() == expected[0]
+            assert found.strata.tolist() == expected[2]
+            assert found.wins.tolist() == expected[1].tolist()
+            assert found.couplings.tolist() == expected[3].tolist()
+    assert total > 0
+
+
+@pytest.mark.parametrize("S", [130, 300, 600])
+def test_wins_equal_the_twins_on_larger_tables(S, monkeypatch):
+    rng = np.random.default_rng(S)
+    X = np.column_stack([rng.normal(size=(S, 4)), rng.integers(0, 3, (S, 3))])
+    y, plain_y = draw_outcome(rng, "binary", S)
+    meaning = {
+        "candidates": 3, "pool": 7, "n_drawn": 60, "seed": 3, "replace": False, "min_leaf": 5,
+    }  # fmt: skip
+    for kernel in KERNELS:
+        monkeypatch.setenv("NULLFOREST_ISA", kernel)
+        forest = nf.grow(X, y, trees=1, candidates=3, samples=60, seed=3, min_leaf=5, probes=40)
+        if kernel == KERNELS[0]:
+            expected = twin_wins(X, plain_y, "gini", None, 0, 1, meaning, forest, 40)
+        assert forest.tally.probes.ids.tolist() == expected[0]
+        assert forest.tally.probes.wins.tolist() == expected[1].tolist()
+    assert expected[1].sum() > 0
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=(60, 80)), rng.integers(0, 3, (60, 40))])
+    return X, rng.integers(0, 2, 60)
+
+
+SETTINGS = {
+    "node": {},
+    "bootstrap": {"replace": True},
+    "tree": {"draw": "tree"},
+    "both": {"pool": 30, "candidates": 5},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_probes_leave_the_trees_alone(data, settings):
+    with_probes = nf.grow(*data, trees=30, **settings)
+    without = nf.grow(*data, trees=30, probes=0, **settings)
+    assert with_probes.tally.probes.wins.sum() > 0
+    assert without.tally.probes is None
+    assert with_probes.tally.counts.tolist() == without.tally.counts.tolist()
+    for name, array in with_probes.trees.arrays.items():
+        np.testing.assert_array_equal(array, without.trees.arrays[name])
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_blocks_and_threads_add_up(data, settings):
+    whole = nf.grow(*data, trees=30, n_jobs=1, **settings)
+    assert nf.grow(*data, trees=30, n_jobs=5, **settings).tally == whole.tally
+    blocks = [nf.grow(*data, trees=t, first_tree=f, **settings) for f, t in [(0, 7), (7, 23)]]
+    assert blocks[0].tally + blocks[1].tally == whole.tally
+    assert nf.grow(*data, more=blocks[0], trees=23).tally == whole.tally
+
+
+def test_forests_of_other_seeds_can_share_their_probes(data):
+    a, b = (nf.grow(*data, trees=10, seed=seed, probe_seed=5).tally for seed in (1, 2))
+    assert a.probes.ids.tolist() == b.probes.ids.tolist()
+    assert (a + b).probes.wins.tolist() == (a.probes.wins + b.probes.wins).tolist()
+    own = nf.grow(*data, trees=10, seed=1).tally
+    assert not set(own.probes.ids) & set(a.probes.ids)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"candidates": 100}, {"candidates": 20}, {"draw": "tree", "candidates": 45}, {"min_leaf": 5}],
+    ids=["node", "few", "tree", "leaves"],
+)
+def test_probes_win_as_often_as_null_features(settings):
+    """E[n_f] = q E[W_p] when no feature means anything.
+
+    The counts have a fixed mean (all nodes are won by someone), so the noise of the difference is
+    that of the probes: Var(q W̄) = q² Var(W)/P within a data set. Data sets are independent. Five
+    standard errors: one false alarm in two million.
+    """
+    F, P, difference, variance, level = 1000, 1000, 0.0, 0.0, 0.0
+    for d in range(4):
+        rng = np.random.default_rng([d, 9])
+        X, y = rng.normal(size=(60, F)), rng.permutation(np.arange(60) % 2)
+        tally = nf.grow(X, y, trees=200, probes=P, seed=d, keep_trees=False, **settings).tally
+        q = tally.candidates / F * tally.n_trees / tally.probes.trees
+        won = q * tally.probes.wins
+        difference += won.mean() - tally.counts.mean()
+        variance += won.var(ddof=1) / P
+        level += tally.counts.mean()
+    assert abs(difference) < 5 * variance**0.5
+    assert variance**0.5 < 0.05 * level  # so the test could see an error of a quarter
+
+
+def test_snps_are_judged_by_their_own_kind():
+    """In each stratum of SNPs probes win as often as its features do.
+
+    Within a stratum the mean count is not fixed, so its noise Var(n)/F_s is added to the probes'
+    Var(qW)/P_s. Five standard errors, as above. Rare alleles win less, so one mean for all would
+    not do.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.binomial(2, np.repeat([0.04, 0.15, 0.5], 400), (100, 1200)).astype(float)
+    table = RankTable(X)
+    n_strata = len(table.strata.copies)
+    assert 3 <= n_strata <= 24
+    difference, variance, mean = np.zeros((3, n_strata))
+    for d in range(4):
+        y = rng.permutation(np.arange(100) % 2)
+        tally = nf.grow(table, y, trees=300, candidates=60, probes=3000, seed=d).tally
+        won = tally.candidates / 1200 * tally.n_trees / tally.probes.trees * tally.probes.wins
+        for s in np.flatnonzero(table.strata.sizes >= 30):  # enough for a normal mean
+            counts = tally.counts[tally.probes.feature_strata == s]
+            mine = won[tally.probes.strata == s]
+            difference[s] += mine.mean() - counts.mean()
+            variance[s] += mine.var(ddof=1) / len(mine) + counts.var(ddof=1) / len(counts)
+            mean[s] += counts.mean()
+    assert np.all(np.abs(difference) < 5 * variance**0.5)
+    assert np.ptp(mean[mean > 0]) > 10 * variance.max() ** 0.5
+
+
+def test_strata_tell_ties_apart_and_stay_few():
+    S, rng = 200, np.random.default_rng(1)
+    columns = [rng.normal(size=S), np.round(rng.normal(size=S), 2), np.full(S, 7.0)]
+    for levels in range(2, 40):
+        for share in (0.02, 0.1, 0.3, 0.6):
+            column = np.zeros(S)
+            minor = rng.choice(S, max(levels - 1, int(share * S)), replace=False)
+            column[minor] = np.arange(len(minor)) % (levels - 1) + 1
+            columns.append(column)
+    missing = rng.normal(size=S)
+    missing[:70] = np.nan
+    columns.append(missing)
+    strata = RankTable(np.array(columns).T).strata
+    assert len(strata.copies) <= 26  # rankings, 24 kinds with ties, constants
+    assert strata.features[0] == 0
+    assert not strata.copies[0]
+    assert not strata.askable[strata.features[2]]
+    assert np.bincount(strata.features)[strata.features[2]] == 1
+    assert strata.features[3] != strata.features[0]
+    # rare and frequent binary columns are of different kinds
+    assert strata.features[3] != strata.features[6]
+    numbers = shared_out(1000, strata)
+    assert sum(numbers) == 1000
+    assert numbers[strata.features[2]] == 0
+
+
+def test_probes_of_tied_columns_have_the_same_ties():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, (50, 5)).astype(float)
+    X[:8, 4] = np.nan
+    table = RankTable(X)
+    from nullforest.engine.probing import ProbePlan, make_probes
+
+    probes = make_probes(table, ProbePlan(30, 0, 2**16, 2**16))
+    real = {tuple(np.unique(column, return_counts=True)[1]) for column in X.T}
+    for p in range(30):
+        order, differs, known = probes.column(p)
+        assert sorted(order) == list(range(50))
+        ends = np.flatnonzero(np.append(differs[:-1], 1))
+        assert tuple(np.diff(ends, prepend=-1)) in real
+        assert known in (42, 50)
+
+
+def test_constant_columns_have_no_probes():
+    X = np.zeros((20, 3))
+    assert nf.grow(X, np.arange(20) % 2, trees=5).tally.probes is None
+    assert sort_into_strata(np.ones(3, int), np.full(3, 20), np.zeros(3, int), 20).askable == (
+        False,
+    )
+
+
+@pytest.mark.parametrize("probes", [-1, 1.5, "many", True])
+def test_bad_numbers_of_probes_are_named(data, probes):
+    with pytest.raises(nf.InputError, match="probes = "):
+        nf.grow(*data, trees=2, probes=probes)
