@@ -145,12 +145,10 @@ class Selection:
             "null": self.null.kind,
             "error": self.error,
             "alpha": self.alpha,
-            "statistic": self.statistic,
             "threshold": _plain(self.threshold),
             "level": _plain(self.level),
             "expected_false_positives": _plain(self.expected_false_positives),
             "seconds": self.seconds,
-            "forests": self.forests,
             "selected": [
                 {
                     "feature": str(name),
@@ -162,6 +160,8 @@ class Selection:
                     rows["feature"], rows["count"], rows["p_value"], rows["q_value"], strict=True
                 )
             ],
+            "statistic": self.statistic,
+            "forests": self.forests,
             "diagnostics": self.null.describe(),
             "notes": list(self.notes),
         }
