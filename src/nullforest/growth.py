@@ -198,7 +198,7 @@ def _seen(forest: Forest, selection: Selection) -> _Look:
     return _Look(
         trees=forest.n_trees,
         selected=np.flatnonzero(selection.support),
-        threshold=selection.threshold,
+        threshold=int(selection.threshold),
         expected=selection.null.mean,
         counts=forest.tally.counts,
         adjusted=adjusted.astype(np.float32),  # to be drawn; 16 looks at 10⁶ features must fit
