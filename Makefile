@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
 
-.PHONY: help demo test browser lint figures bench study clean
+.PHONY: help demo test browser lint figures bench sanitize portable study study-calibration clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -45,13 +45,30 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/tally_sklearn.py
 	$(BIN)/python benchmarks/permutation_test.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/scaling.py
+
+# Each of the next two builds into an environment of its own, so that the usual one stays.
+sanitize: ## the native tests under the address and undefined-behaviour sanitizers
+	$(PYTHON) -m venv $(VENV)-sanitize
+	$(VENV)-sanitize/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_SANITIZE=ON \
+		--config-settings=build-dir=build/sanitize '.[test]'
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(VENV)-sanitize/bin/python -m pytest tests/engine -k "not against_sklearn" # the interpreter leaks at exit by design
+
+portable: ## the native tests on a build without AVX2 and AVX-512
+	$(PYTHON) -m venv $(VENV)-portable
+	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
+		--config-settings=build-dir=build/portable '.[test]'
+	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
 study: study-calibration ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
-	$(BIN)/python -m studies.calibration $(if $(THICKNESS),--thickness $(THICKNESS))
+	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

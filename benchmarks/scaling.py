@@ -98,6 +98,7 @@ def main() -> None:
                 }
             )
         del table, X
+    Path(chosen.out).parent.mkdir(parents=True, exist_ok=True)
     with writing(chosen.out) as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -10,14 +10,15 @@ import nullforest
 ROOT = Path(nullforest.__file__).parent
 #: Layers from the bottom up; a module may import its own layer and those below, never above.
 LAYERS = [
-    {"errors", "files", "kernels", "progress", "randomness"},
+    {"errors", "files", "kernels", "progress", "randomness", "ranks"},
     {"tallies", "tally_files"},
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},
     {"decisions"},
     {"selection", "growth"},
     {"selector", "estimators", "report", "plots", "importances"},
-    {"baselines", "peers", "wrappers"},
+    {"groups", "spatial_groups", "companions", "interactions"},
+    {"baselines", "peers", "wrappers", "planning", "outlook"},
     {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},
 ]

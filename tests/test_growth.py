@@ -72,7 +72,7 @@ def test_a_forest_without_signal_is_told_from_one_with(task):
         X[:, :3] = rng.normal(size=(120, 3)) + 2.5 * y[:, None]
     elif task == "numbers":
         y = X[:, :3].sum(axis=1)
-    settings = {"trees": 100, "candidates": 15, "error": "fdr"}
+    settings = {"trees": 100, "candidates": 15, "error": "fdr", "probes": 200}
     found = nf.watch(X, y, **settings)
     lost = nf.watch(X, rng.permutation(y), **settings)
     assert found.growth.better_than_guessing is True

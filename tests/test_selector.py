@@ -186,10 +186,11 @@ def test_any_forest_can_be_judged_and_is_not_altered(data, forest):
 def test_missing_values_are_welcome_where_the_forest_takes_them(data):
     X, y = data
     gaps = X.copy()
-    gaps[::7, 3:] = np.nan
+    gaps[np.random.default_rng(1).random(gaps.shape) < 0.1] = np.nan
     fitted = selector().fit(gaps, y)
-    assert fitted.get_support(indices=True).tolist() == RELEVANT
-    np.testing.assert_array_equal(fitted.transform(gaps), gaps[:, RELEVANT])
+    kept = fitted.get_support(indices=True)
+    assert set(RELEVANT) <= set(kept.tolist())
+    np.testing.assert_array_equal(fitted.transform(gaps), gaps[:, kept])
 
 
 def test_weights_reach_the_forest(data):

@@ -7,43 +7,70 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import baselines, datasets, importances, simulate
+    from nullforest import baselines, datasets, importances, simulate, wrappers
     from nullforest.auditing import Audit, audit
+    from nullforest.companions import find_companions
     from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
+    from nullforest.groups import GroupSelection, select_groups
     from nullforest.growth import watch
+    from nullforest.interactions import find_interactions
     from nullforest.nulls import null
+    from nullforest.outlook import Outlook, more_trees
+    from nullforest.planning import PowerPlan, plan
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
+    from nullforest.spatial_groups import groups_from_coordinates, groups_from_mesh
     from nullforest.tallies import Tally
+    from nullforest.wrappers import (
+        BackwardElimination,
+        ForwardSelection,
+        KnockOut,
+        StabilitySelection,
+    )
 
 __all__ = [
     "Audit",
+    "BackwardElimination",
     "Comparison",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
     "ForestSelector",
+    "ForwardSelection",
+    "GroupSelection",
     "InputError",
+    "KnockOut",
+    "Outlook",
+    "PowerPlan",
     "RankTable",
     "Selection",
+    "StabilitySelection",
     "Tally",
     "audit",
     "baselines",
     "compare",
     "compare_runs",
     "datasets",
+    "find_companions",
+    "find_interactions",
+    "groups_from_coordinates",
+    "groups_from_mesh",
     "grow",
     "grow_many",
     "importances",
+    "more_trees",
     "null",
+    "plan",
     "select",
+    "select_groups",
     "simulate",
     "tally",
     "watch",
+    "wrappers",
 ]
 __version__ = "0.1.0"
 
@@ -52,25 +79,39 @@ __version__ = "0.1.0"
 _HOMES = {
     "Audit": "auditing",
     "Comparison": "comparing",
+    "BackwardElimination": "wrappers",
     "Forest": "engine",
     "ForestClassifier": "estimators",
     "ForestRegressor": "estimators",
     "ForestSelector": "selector",
+    "ForwardSelection": "wrappers",
+    "GroupSelection": "groups",
     "InputError": "errors",
+    "KnockOut": "wrappers",
+    "Outlook": "outlook",
+    "PowerPlan": "planning",
     "RankTable": "engine",
     "Selection": "selection",
+    "StabilitySelection": "wrappers",
     "Tally": "tallies",
     "audit": "auditing",
     "compare": "comparing",
     "compare_runs": "comparing",
+    "find_companions": "companions",
+    "find_interactions": "interactions",
+    "groups_from_coordinates": "spatial_groups",
+    "groups_from_mesh": "spatial_groups",
     "grow": "engine",
     "grow_many": "engine",
+    "more_trees": "outlook",
     "null": "nulls",
+    "plan": "planning",
     "select": "selection",
+    "select_groups": "groups",
     "tally": "forests",
     "watch": "growth",
 }
-_FOLDERS = ("baselines", "datasets", "importances", "simulate")
+_FOLDERS = ("baselines", "datasets", "importances", "simulate", "wrappers")
 
 
 def __getattr__(name: str) -> Any:

@@ -86,7 +86,9 @@ class ProbeTally:
             np.concatenate([self.ids, other.ids]), return_index=True, return_inverse=True
         )
         wins = np.bincount(place, np.concatenate([self.wins, other.wins]), len(ids))
-        trees = np.bincount(place, np.concatenate([self.trees, other.trees]), len(ids))
+        trees = np.bincount(place, np.concatenate([self.trees, other.trees]), len(ids)).astype(
+            float
+        )
         return ProbeTally(
             ids=ids,
             wins=wins.astype(np.int64),

@@ -14,6 +14,14 @@ from studies.calibration import null_data, real, signal
 from studies.calibration.tables import ratios, trend, wide
 from studies.records import RESULTS
 
+HEAD = """# Calibration
+
+Every number here is printed by `make study-calibration` from the CSV files in `studies/results`,
+which hold the seed of every data set and the version that made it. A ratio is the false positive
+rate reached divided by the one asked for, from randomised p-values; ± is one standard error,
+clustered by data set. `auto` is what `nf.select` does by default with forests grown here (probes).
+
+"""
 #: Cells that differ in the number of trees alone.
 TREES = {"100 trees": 100, "300 trees": 300, "base": 1_000}
 TREES |= {"5 000 trees": 5_000, "15 000 trees": 15_000, "50 000 trees": 50_000}
@@ -24,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--thickness", type=Path, help="NPZ of subjects x vertices (X, vertex)")
     parser.add_argument("--only", nargs="*", help="null signal sex permuted sklearn cortical none")
+    parser.add_argument("--page", type=Path, help="write the tables to this Markdown file")
     arguments = parser.parse_args()
     parts = {
         "null": null_data.run,
@@ -37,7 +46,10 @@ def main() -> None:
     for name, part in parts.items():
         if arguments.only is None or name in arguments.only:
             part()
-    print(report())
+    text = report()
+    print(text)
+    if arguments.page:
+        arguments.page.write_text(HEAD + text + "\n")
 
 
 def report() -> str:

@@ -33,7 +33,9 @@ def draw_outcome(rng, criterion, S, n_classes):
 
 
 def stump(X, y, **settings):
-    return nf.grow(X, y, trees=1, samples=1.0, candidates=X.shape[1], max_depth=1, **settings)
+    return nf.grow(
+        X, y, trees=1, samples=1.0, candidates=X.shape[1], max_depth=1, probes=0, **settings
+    )
 
 
 def check(X, y, criterion, weight, min_leaf, seed):

@@ -9,7 +9,9 @@ import re
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import nullforest as nf
 from nullforest.decisions import ERROR_RATES
@@ -151,6 +153,10 @@ def test_cautions_name_what_is_wrong():
     assert "out of balance" in page
     assert "columns repeat others" in page
     assert "out of balance" not in render_html(selection, y=rng.normal(size=50))
+    for kind in (pd.DataFrame, sparse.csc_array, sparse.csr_matrix, nf.RankTable):
+        assert "3 columns repeat others" in render_html(selection, X=kind(X))
+    with pytest.raises(nf.InputError, match="give the same data"):
+        render_html(selection, X=X[:, :9])
 
 
 def test_few_trees_are_cautioned_against():

@@ -10,7 +10,10 @@ from nullforest import __version__
 from nullforest.cli.audit import audit
 from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
+from nullforest.cli.plan import plan
+from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
+from nullforest.cli.simulate import simulate
 
 app = typer.Typer(
     name="nullforest",
@@ -26,6 +29,9 @@ app.command()(select)
 app.command()(compare)
 app.command()(audit)
 app.command()(demo)
+app.command()(simulate)
+app.command()(reproduce)
+app.command()(plan)
 
 
 def _show_version(asked: bool) -> None:

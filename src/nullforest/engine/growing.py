@@ -286,7 +286,9 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None if probes is None else tally_of(probes, plan.probes, table, raw),
+        probes=None
+        if probes is None or plan.probes is None
+        else tally_of(probes, plan.probes, table, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",

@@ -34,6 +34,8 @@ LARGEST_SHARE = 0.15
 #: With few features even a few probes are a large share, of a small forest. So many are asked
 #: nevertheless: the tail is then seen down to 25/2000, about .01.
 FEWEST, MOST = 2000, 4000
+#: With few features: the tail is then seen down to 25/300, and goes on by the bagged model.
+FEWEST_OF_ALL = 300
 #: Ranks (probes × samples) beyond which few features are no excuse any more: about a second.
 MOST_RANKS = 2_000_000
 #: Too few to see a tail of .05 with 10 of them beyond it: then none are asked.
@@ -184,19 +186,21 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
 
     As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
     features they cost more than a quarter, of a forest that is small (with 5 000 features about as
-    much as the forest itself, with 500 ten times as much). Where samples are so many that this would take long, fewer,
+    much as the forest itself). Below 1 000 features, where the forest takes next to no time, two
+    for each feature and 300 at least. Where samples are so many that this would take long, fewer,
     and none where those would be too few to say anything.
 
     Examples
     --------
     >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
-    (2000, 2000)
+    (2000, 1000)
     >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
     (400, 0)
     """
     asked = min(1.0, ASKED_PER_CANDIDATE * candidates / n_features)
     cheap = int(LARGEST_SHARE * candidates / asked)
-    number = min(MOST, max(cheap, min(FEWEST, MOST_RANKS // n_samples)))
+    fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
+    number = min(MOST, max(cheap, min(fewest, MOST_RANKS // n_samples)))
     if number < TOO_FEW:
         return 0
     return max(number, FEWEST_IN_STRATUM * n_strata)

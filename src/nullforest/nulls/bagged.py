@@ -94,6 +94,12 @@ class BaggedNull(Null):
         """Probability that a null feature is selected more than k times."""
         return self.mixture.sf(k)
 
+    def scaled(self, factor: float) -> BaggedNull:
+        """The null of a forest of `factor` times as many trees like these."""
+        return BaggedNull(
+            self.mixture.scaled(factor), self.n_features, cutoff=round(factor * self.cutoff)
+        )
+
     def describe(self) -> dict[str, Any]:
         """Numbers that tell how the null was set up."""
         return {**super().describe(), **self.diagnostics}

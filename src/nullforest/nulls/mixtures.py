@@ -53,6 +53,10 @@ class BinomialMixture:
         self.weights: Floats = mass[order] / mass[order].sum()
         self.means = self.trials * self.chances  # in rising order
 
+    def scaled(self, factor: float) -> BinomialMixture:
+        """The counts over `factor` times as many trials."""
+        return BinomialMixture(np.round(factor * self.trials), self.chances, self.weights)
+
     @property
     def mean(self) -> float:
         """Expected count."""
@@ -174,6 +178,13 @@ class BinomialMixture:
         inside = np.where(open_ended, below - edge, 1.0)
         total = float(weights @ below)
         return float(weights @ (n * p * inside)) / total if total > 0 else float(k)
+
+    def mean_excess(self, k: int) -> float:
+        """E[count − k | count > k]; zero where no count is larger than k."""
+        above = float(self.sf(k))
+        if above == 0:
+            return 0.0
+        return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k
 
 
 def _log_choose(n: Floats, k: Floats) -> Floats:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nullforest.engine import RankTable
 from nullforest.engine.targets import as_target
 from nullforest.report.markdown import render_markdown
-from nullforest.report.render import render
+from nullforest.report.render import render, render_json
 from nullforest.report.summarize import summarize
 
 if TYPE_CHECKING:
     from nullforest.selection import Selection
 
-__all__ = ["render", "render_html", "render_markdown", "summarize"]
+__all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
 
 
 def render_html(
@@ -51,7 +52,10 @@ def render_html(
     >>> page.startswith("<!DOCTYPE html>"), "1 of 5 features selected" in page
     (True, True)
     """
-    X = X if X is None else np.asarray(X)
+    if isinstance(X, RankTable):
+        X = X.matrix
+    elif X is not None and not hasattr(X, "toarray"):
+        X = np.asarray(X)
     labels = None
     if y is not None:
         target = as_target(y, n_samples=len(y), X=np.empty((len(y), 0)))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest.errors import InputError
+
 if TYPE_CHECKING:
     from nullforest.selection import Selection
 
@@ -29,7 +31,7 @@ def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[st
     Parameters
     ----------
     selection : Selection
-    X : (S, F) array, optional
+    X : (S, F) array or sparse matrix, optional
         The data, to look for duplicated columns.
     labels : (S,) array, optional
         The classes, to look at their balance; None where the target is a number.
@@ -47,6 +49,11 @@ def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[st
     there even if the forest knows nothing, and this null may be too lenient; the one of probes
     is made for it.
     """
+    if X is not None and X.shape != (selection.tally.n_samples, selection.tally.n_features):
+        raise InputError(
+            f"X has {X.shape[0]} samples and {X.shape[1]} features, but the forest was grown on "
+            f"{selection.tally.n_samples} and {selection.tally.n_features}; give the same data."
+        )
     found = [
         _few_trees(selection),
         _unsettled(selection),
@@ -78,9 +85,9 @@ def _unsettled(selection: Selection) -> str | None:
         return None
     first, last = int(growth.n_selected[half]), int(growth.n_selected[-1])
     return (
-        f"The selection has not settled: with {growth.trees[half]} trees {first} features were "
-        f"selected, with all {growth.trees[-1]} trees {last}, and only {agreement:.0%} of those "
-        "selected by either are selected by both. Grow more trees."
+        f"The selection has not settled: {growth.trees[half]} trees selected {first} of the "
+        f"features, all {growth.trees[-1]} trees {last}, and {agreement:.0%} of those selected by "
+        "either are selected by both. Grow more trees."
     )
 
 
@@ -114,7 +121,9 @@ def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:
     first_of: dict[bytes, int] = {}
     pairs: list[tuple[int, int]] = []
     for start in range(0, X.shape[1], AT_ONCE):
-        columns = np.ascontiguousarray(np.asarray(X[:, start : start + AT_ONCE]).T) + 0.0  # no -0
+        block = X[:, start : start + AT_ONCE]
+        block = block.toarray() if hasattr(block, "toarray") else block
+        columns = np.ascontiguousarray(np.asarray(block, float).T) + 0.0  # -0 becomes 0
         for offset, column in enumerate(columns):
             key = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
             first = first_of.setdefault(key, start + offset)

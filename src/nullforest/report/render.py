@@ -61,6 +61,21 @@ def render(summary: Mapping[str, Any]) -> str:
     )
 
 
+def render_json(summary: Mapping[str, Any]) -> str:
+    """Write what :func:`nullforest.report.summarize` lists as JSON.
+
+    Examples
+    --------
+    >>> import json, nullforest as nf
+    >>> from nullforest.report import render_json, summarize
+    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+    >>> summary = summarize(nf.select(t, alpha=0.01, null="paper"))
+    >>> json.loads(render_json(summary)) == summary
+    True
+    """
+    return json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
 def _read(*path: str) -> str:
     return resources.files("nullforest.report").joinpath(*path).read_text("utf-8")
 

@@ -26,6 +26,7 @@ struct RankTable::Worker {
     std::uint64_t fingerprint = 0;
     std::int64_t infinite_feature = -1;
     bool has_missing = false;
+    const std::atomic<bool>* cancel = nullptr;
     const std::function<void()>* poll = nullptr;  // of the calling thread's worker alone
     std::chrono::steady_clock::time_point next_poll{};
 
@@ -97,6 +98,7 @@ RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<vo
     const auto work = [&](bool calling_thread) {
         try {
             Worker worker;
+            worker.cancel = &cancel;
             if (calling_thread) worker.poll = &poll;
             while (!cancel) {
                 const std::size_t begin = next.fetch_add(kColumnsAtOnce);
@@ -157,7 +159,7 @@ void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker,
         }
     }
     worker.order.resize(S);
-    for (std::size_t f = begin; f < end; ++f) {
+    for (std::size_t f = begin; f < end && !*worker.cancel; ++f) {
         sorter.sort(contiguous
                         ? reinterpret_cast<const Value*>(
                               matrix_.data + static_cast<std::ptrdiff_t>(f) * matrix_.column_stride)

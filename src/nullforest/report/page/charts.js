@@ -30,7 +30,7 @@ function drawHistogram(decider, state) {
     if (state.passes[k]) chosen[i] += decider.sizes[k];
   }
   const bars = bins.map((b, j) => ({ ...b, chosen: chosen[j] }));
-  const tallest = d3.max(bars, (b) => Math.max(b.features, b.expected));
+  const top = 1.2 * Math.max(2, d3.max(bars, (b) => Math.max(b.features, b.expected)));
   const largest = bins[bins.length - 1].high;
   // The null has the same bins, so it is drawn as the outline of the bars that it expects; what
   // is too small for a log scale lies below the frame.
@@ -47,8 +47,8 @@ function drawHistogram(decider, state) {
     marginBottom: 40,
     x: { type: "symlog", domain: [-0.5, Math.max(largest, at) + 0.5], label: "how often the forest chose a feature →",
       ticks: countTicks(largest, width), tickFormat: "d" },
-    y: { type: "log", domain: [FEWEST, Math.max(2, tallest) * 1.2], label: "↑ features", grid: true,
-      ticks: d3.range(0, Math.ceil(Math.log10(Math.max(2, tallest))) + 1).map((e) => 10 ** e), tickFormat: "~s" },
+    y: { type: "log", domain: [FEWEST, top], label: "↑ features", grid: true,
+      ticks: d3.range(0, Math.floor(Math.log10(top)) + 1).map((e) => 10 ** e), tickFormat: "~s" },
     marks: [
       Plot.rect(bars.filter((b) => b.features), { ...edge, y2: "features", fill: COLOR.other, title: words }),
       Plot.rect(bars.filter((b) => b.chosen), { ...edge, y2: "chosen", fill: COLOR.selected, title: words }),
@@ -119,9 +119,9 @@ function drawGrowth(growth) {
   const errors = looks.filter((look) => look.error !== null);
   const frame = { height: 240, marginBottom: 40 };
   if (errors.length) {
-    const most = Math.max(d3.max(errors, (d) => d.error), growth.guessing_error ?? 0);
+    const worst = Math.max(d3.max(errors, (d) => d.error), growth.guessing_error ?? 0);
     draw("oob", () => ({ ...frame, x: treeAxis(growth.trees),
-      y: { label: "↑ out-of-bag error", domain: [0, most * 1.1 || 1], grid: true },
+      y: { label: "↑ out-of-bag error", domain: [0, worst * 1.1 || 1], grid: true },
       marks: [
         Plot.ruleY([growth.guessing_error].filter((e) => e !== null), { stroke: COLOR.ink, strokeDasharray: "4 3" }),
         Plot.line(errors, { x: "trees", y: "error", stroke: COLOR.null, strokeWidth: 2 }),
@@ -132,8 +132,9 @@ function drawGrowth(growth) {
   } else {
     document.getElementById("oob").textContent = "No sample was left out of a tree, so there is no out-of-bag error.";
   }
+  const most = Math.max(1, d3.max(looks, (d) => d.selected));
   draw("stability", () => ({ ...frame, x: treeAxis(growth.trees),
-    y: { label: "↑ features", domain: [0, Math.max(1, d3.max(looks, (d) => d.selected)) * 1.1], grid: true },
+    y: { label: "↑ features", domain: [0, most * 1.1], grid: true, ticks: d3.ticks(0, most, 5).filter(Number.isInteger), tickFormat: "d" },
     marks: [
       Plot.line(looks, { x: "trees", y: "common", stroke: COLOR.null, strokeWidth: 2 }),
       Plot.dot(looks, { x: "trees", y: "common", r: 3, fill: COLOR.null }),
