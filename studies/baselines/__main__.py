@@ -68,12 +68,16 @@ def beside_peers(repeats: int) -> None:
     pairs = [("boruta", "boruta_py"), ("altmann_gini", "ranger_altmann")]
     pairs = [p for p in [*pairs, ("janitza", "ranger_janitza")] if p[1] in here]
     methods = [m for pair in pairs for m in pair]
-    table = nf.compare_runs(make, methods, repeats=repeats, **how)
-    print(f"\n100 x 300, 8 relevant, fpr .01, {repeats} data sets\n")
-    show(table[["selected", *RATES, "seconds", "forests"]])
     X, y, relevant = make(0)
-    print("\nselected by both, on the first of them\n")
-    show(nf.compare(X, y, methods, relevant=relevant, **how).shared)
+    first = nf.compare(X, y, methods, relevant=relevant, **how)
+    print("\n100 x 300, 8 relevant, fpr .01, the first data set\n")
+    show(first.table[["selected", "fpr", "power", "seconds", "forests"]])
+    print("\nselected by both\n")
+    show(first.shared)
+    if repeats > 1:
+        table = nf.compare_runs(make, methods, repeats=repeats, **how)
+        print(f"\nmeans over {repeats} data sets\n")
+        show(table[["selected", *RATES, "seconds", "forests"]])
 
 
 def audited(npz: Path | None, permutations: int) -> None:
