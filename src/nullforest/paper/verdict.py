@@ -173,10 +173,10 @@ def _why() -> str:
         for k in (1, 2, 3)
     )
     return (
-        "Why a cell can be far off: with T = F/10 and K nodes a tree a null feature is chosen K/10 "
-        "times on average, so the model's threshold is a count of 1, 2 or 3, and the rates jump "
-        "by a factor of two or more where K crosses a value at which the threshold changes (at "
-        f"α = 0.05: {steps}). A stop rule that differs a little from the paper's, or a split "
+        "Why a cell can be far off: with T = F/10 and K nodes per tree a null feature is chosen "
+        "K/10 times on average, so the model's threshold is a count of 1, 2 or 3, and the rates "
+        "jump by a factor of two or more where K crosses a value at which the threshold changes "
+        f"(at α = 0.05: {steps}). A stop rule that differs a little from the paper's, or a split "
         "criterion that does, puts a whole row of cells on the other side of such a step. "
         "Permutation testing has no such common threshold."
     )
