@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
 
-.PHONY: help demo test lint figures bench study clean
+.PHONY: help demo test browser lint figures bench sanitize portable study study-calibration clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -22,20 +22,46 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint ## lint, types and the whole test suite
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed lint browser ## lint, types and the whole test suite
+	$(BIN)/python -m pytest -rs
+
+browser: ## chromium, in which the report is tested; installed where that can be done
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    echo "Installing chromium, to test the report ..." && \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
+	  echo "NO BROWSER: chromium is not here and cannot be installed, so the report will NOT BE TESTED." >&2
 
 lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-figures: $(VENV)/.installed ## draw the figures of the documentation anew
+figures: $(VENV)/.installed browser ## draw the figures of the documentation anew
 	$(BIN)/python docs/make_figures.py
 
 bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/paper_null.py
 	$(BIN)/python benchmarks/tally_sklearn.py
+	$(BIN)/python benchmarks/permutation_test.py
+	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/scaling.py
+
+# Each of the next two builds into an environment of its own, so that the usual one stays.
+sanitize: ## the native tests under the address and undefined-behaviour sanitizers
+	$(PYTHON) -m venv $(VENV)-sanitize
+	$(VENV)-sanitize/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_SANITIZE=ON \
+		--config-settings=build-dir=build/sanitize '.[test]'
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(VENV)-sanitize/bin/python -m pytest tests/engine -k "not scikit_learn" # the interpreter leaks at exit by design
+
+portable: ## the native tests on a build without AVX2 and AVX-512
+	$(PYTHON) -m venv $(VENV)-portable
+	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
+		--config-settings=build-dir=build/portable '.[test]'
+	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
 study: study-calibration ## long statistical studies (hours); results land in studies/results
@@ -45,4 +71,4 @@ study-calibration: $(VENV)/.installed ## false positive rates reached, with stan
 	$(BIN)/python -m studies.calibration $(if $(THICKNESS),--thickness $(THICKNESS))
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

@@ -3,53 +3,65 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
+from sklearn.utils import Bunch
 
 import nullforest as nf
-from nullforest.report import summarize
+from nullforest.plots import KINDS, CountsDisplay
 
 FIGURES = Path(__file__).parent / "figures"
-OTHER, SELECTED, KNOWN, NULL = "#9fb0bf", "#f0a884", "#c2410c", "#1d4ed8"
+#: Width and height of the screens that the report is shown on.
+SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
-def leukemia(out: Path) -> None:
+def save(out: Path, name: str) -> None:
+    """Write the current figure without anything that changes from run to run."""
+    plt.savefig(out / name, dpi=150, metadata={"Software": None})
+    plt.close("all")
+
+
+def leukemia(out: Path, data: Bunch, selection: nf.Selection) -> None:
     """Counts of the leukaemia data with the null, the threshold, and the genes that are known."""
-    data = nf.datasets.load_leukemia_sex()
-    forest = nf.grow(data.data, data.target, feature_names=data.feature_names)
-    selection = nf.select(forest.tally, alpha=0.05, error="fdr")
-    drawn = summarize(selection)["histogram"]
-    bins, threshold = drawn["bins"], drawn["threshold"]
-    edges = [b["low"] for b in bins] + [bins[-1]["high"] + 1]
-    known = np.histogram(selection.counts[data.known], bins=edges)[0]
-    features = np.array([b["features"] for b in bins])
-    place = np.arange(len(bins))
-    first = next((i for i, b in enumerate(bins) if b["low"] > threshold), len(bins))
-
-    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    colors = np.where(place >= first, SELECTED, OTHER)
-    axes.bar(place, features, width=0.85, color=list(colors))
-    axes.bar(place, known, width=0.85, color=KNOWN, label="known to tell the sex")
-    expected = np.array([b["expected"] for b in bins])
-    seen = expected > 0.5
-    axes.plot(place[seen], expected[seen], color=NULL, lw=2, label="expected by chance")
-    axes.axvline(first - 0.5, color="black", ls="--", lw=1)
-    axes.text(first - 0.3, features.max(), f"selected: more than {threshold}", va="top")
-    axes.set_yscale("log")
-    axes.set_ylim(0.5, None)
-    every = max(1, len(bins) // 16)
-    axes.set_xticks(place[::every], [str(b["low"]) for b in bins][::every])
+    axes = plt.subplots(figsize=(8, 3.6), layout="constrained")[1]
+    CountsDisplay.from_selection(
+        selection, known=data.known, known_label="known to tell the sex", ax=axes
+    )
     axes.set_xlabel("how often the forest chose a probe")
     axes.set_ylabel("probes")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="center right")
-    figure.savefig(out / "leukemia.png", dpi=150, metadata={"Software": None})
-    plt.close(figure)
+    save(out, "leukemia.png")
     hits = int((selection.support & data.known).sum())
     print(f"leukemia.png: {selection.headline()}; {hits} of {data.known.sum()} known probes")
+
+
+def plots(out: Path, selection: nf.Selection) -> None:
+    """Every plot of `selection.plot`."""
+    for kind in KINDS:
+        selection.plot(kind)
+        save(out, f"plot-{kind}.png")
+        print(f"plot-{kind}.png")
+
+
+def report(out: Path, data: Bunch, selection: nf.Selection) -> None:
+    """The top of the report as a browser shows it."""
+    from playwright.sync_api import sync_playwright
+
+    browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_path = Path(folder) / "report.html"
+        selection.to_html(page_path, X=data.data, y=data.target)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        for name, (width, height) in SCREENS.items():
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.goto(page_path.as_uri())
+            page.wait_for_selector("html[data-ready=true]")
+            page.screenshot(path=out / f"report-{name}.png")
+            print(f"report-{name}.png")
+        browser.close()
 
 
 if __name__ == "__main__":
@@ -58,4 +70,10 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     mpl.use("agg")
-    leukemia(arguments.out)
+    embedded = nf.datasets.load_leukemia_sex()
+    watched = nf.watch(
+        embedded.data, embedded.target, error="fdr", feature_names=embedded.feature_names
+    )
+    leukemia(arguments.out, embedded, watched)
+    plots(arguments.out, watched)
+    report(arguments.out, embedded, watched)

@@ -10,29 +10,23 @@ import nullforest
 ROOT = Path(nullforest.__file__).parent
 #: Layers from the bottom up; a module may import its own layer and those below, never above.
 LAYERS = [
-    {"errors", "files", "kernels", "ranks"},
+    {"errors", "files", "kernels", "progress", "randomness", "ranks"},
     {"tallies", "tally_files"},
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},
     {"decisions"},
-    {"selection"},
-    {"selector", "estimators", "report", "importances"},
-    {
-        "baselines",
-        "wrappers",
-        "groups",
-        "spatial_groups",
-        "companions",
-        "interactions",
-        "planning",
-        "outlook",
-    },
+    {"selection", "growth"},
+    {"selector", "estimators", "report", "plots", "importances"},
+    {"groups", "spatial_groups", "companions", "interactions"},
+    {"baselines", "peers", "wrappers", "planning", "outlook"},
+    {"auditing", "comparing"},
     {"paper", "cli", "__main__", "__init__"},
 ]
 #: Calls down the path that are made when asked for, inside a function, and why.
 LATE = {
     ("tallies", "tally_files"): "Tally.save and Tally.load are where people look for them",
     ("selection", "report"): "Selection.to_html is where people look for it",
+    ("selection", "plots"): "Selection.plot is where people look for it",
 }
 
 

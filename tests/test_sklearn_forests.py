@@ -103,12 +103,11 @@ def test_couplings_equal_their_definition(bootstrap, kind):
     found = nf.tally(forest).couplings.sum(axis=0)
     if not bootstrap:
         assert found.tolist() == expected.tolist()
-    # Multiplicities are known only on average: w²/w varies from node to node. In nodes of two
-    # or more samples it lies in [1, 4] for nearly all; averaged over nodes the mean log coupling
-    # is off by less than one bin, log(.98/.003)/16.
+    # Multiplicities are known only on average, so a node may fall into a neighbouring bin; over
+    # some thousand nodes the mean log coupling is off by a small part of a bin, log(.98/.003)/16.
     middle = np.log(np.maximum(COUPLING_EDGES[:-1], 1e-3))
     gap = (found @ middle - expected @ middle) / expected.sum()
-    assert abs(gap) < np.log(0.98 / 0.003) / 16
+    assert abs(gap) < 0.25 * np.log(0.98 / 0.003) / 16
 
 
 def test_the_forest_is_not_touched():

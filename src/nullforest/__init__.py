@@ -7,13 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets, simulate, wrappers
+    from nullforest import baselines, datasets, importances, simulate, wrappers
+    from nullforest.auditing import Audit, audit
     from nullforest.companions import find_companions
+    from nullforest.comparing import Comparison, compare, compare_runs
     from nullforest.engine import Forest, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
     from nullforest.groups import GroupSelection, select_groups
+    from nullforest.growth import watch
     from nullforest.interactions import find_interactions
     from nullforest.nulls import null
     from nullforest.outlook import Outlook, more_trees
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Audit",
     "BackwardElimination",
+    "Comparison",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
@@ -45,6 +50,10 @@ __all__ = [
     "Selection",
     "StabilitySelection",
     "Tally",
+    "audit",
+    "baselines",
+    "compare",
+    "compare_runs",
     "datasets",
     "find_companions",
     "find_interactions",
@@ -52,6 +61,7 @@ __all__ = [
     "groups_from_mesh",
     "grow",
     "grow_many",
+    "importances",
     "more_trees",
     "null",
     "plan",
@@ -59,6 +69,7 @@ __all__ = [
     "select_groups",
     "simulate",
     "tally",
+    "watch",
     "wrappers",
 ]
 __version__ = "0.1.0"
@@ -66,6 +77,8 @@ __version__ = "0.1.0"
 #: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _HOMES = {
+    "Audit": "auditing",
+    "Comparison": "comparing",
     "BackwardElimination": "wrappers",
     "Forest": "engine",
     "ForestClassifier": "estimators",
@@ -81,6 +94,9 @@ _HOMES = {
     "Selection": "selection",
     "StabilitySelection": "wrappers",
     "Tally": "tallies",
+    "audit": "auditing",
+    "compare": "comparing",
+    "compare_runs": "comparing",
     "find_companions": "companions",
     "find_interactions": "interactions",
     "groups_from_coordinates": "spatial_groups",
@@ -93,8 +109,9 @@ _HOMES = {
     "select": "selection",
     "select_groups": "groups",
     "tally": "forests",
+    "watch": "growth",
 }
-_FOLDERS = ("datasets", "simulate", "wrappers")
+_FOLDERS = ("baselines", "datasets", "importances", "simulate", "wrappers")
 
 
 def __getattr__(name: str) -> Any:

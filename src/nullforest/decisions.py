@@ -118,11 +118,14 @@ def threshold_of(decision: Decision, counts: NDArray[np.int64], null: Null) -> i
     For a false positive rate it is the paper's threshold. The other rates depend on all
     features; where they select nothing, it is what a single feature would have had to exceed.
     """
-    if decision.error == "fpr":
-        return null.threshold(decision.alpha)
-    if decision.support.any():
+    if decision.error != "fpr" and decision.support.any():
         return int(counts[decision.support].min()) - 1
-    penalty = float(len(counts))
-    if decision.error == "fdr_by":
-        penalty *= float(np.sum(1.0 / np.arange(1, len(counts) + 1)))
-    return null.threshold(decision.alpha / penalty)
+    return lone_threshold(null, decision.alpha, decision.error, len(counts))
+
+
+def lone_threshold(null: Null, alpha: float, error: ErrorRate, n_features: int) -> int:
+    """The count that one feature has to exceed if no other one passes."""
+    penalty = 1.0 if error == "fpr" else float(n_features)
+    if error == "fdr_by":
+        penalty *= float(np.sum(1.0 / np.arange(1, n_features + 1)))
+    return null.threshold(alpha / penalty)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest.decisions import ERROR_RATES, ErrorRate, decide, threshold_of
+from nullforest.errors import InputError
 from nullforest.files import writing
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.base import Floats, Null
 from nullforest.tallies import Tally
+
+#: The statistic of the paper, and of all nulls in `nullforest.nulls`.
+FREQUENCY = "selection frequency"
+if TYPE_CHECKING:
+    from nullforest.growth import Growth
 
 #: Factors of more trees that are tried when nothing was selected.
 _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -33,8 +39,9 @@ class Selection:
         p-value of each feature, and the smallest false discovery rate that would select it.
     counts : (F,) int
         Selection frequencies.
-    threshold : int
-        A feature is selected when its count is greater.
+    threshold : int or float
+        A feature is selected when its count (or the other `statistic`) is greater; NaN where every
+        feature has a threshold of its own.
     expected_false_positives : float
         Expected number of null features above the threshold, were all features null.
     level : float
@@ -50,12 +57,20 @@ class Selection:
         Plain sentences that a reader of the result should see.
     seconds : float or None
         How long it took, forest included, where known.
+    statistic : str
+        What was held against the null, in words.
+    values : (F,) float
+        The statistic of each feature; the counts where it is the selection frequency.
+    forests : int
+        Forests that were grown for it.
+    growth : Growth or None
+        What was seen of the forest while it grew; see :func:`nullforest.watch`.
     """
 
     support: NDArray[np.bool_]
     pvalues: Floats
     qvalues: Floats
-    threshold: int
+    threshold: float
     level: float
     expected_false_positives: float
     alpha: float
@@ -64,7 +79,15 @@ class Selection:
     tally: Tally
     notes: tuple[str, ...] = ()
     seconds: float | None = None
+    statistic: str = FREQUENCY
+    values: Floats = field(default_factory=lambda: np.empty(0))
+    forests: int = 1
+    growth: Growth | None = None
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.values):
+            object.__setattr__(self, "values", self.tally.counts.astype(np.float64))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -87,21 +110,25 @@ class Selection:
         """All features, the most significant first.
 
         Columns: feature, count, expected_count, p_value, q_value, selected; the index is the
-        number of the feature's column in the data.
+        number of the feature's column in the data. A test of another statistic than the selection
+        frequency has the columns value and expected_value in place of expected_count.
         """
         frame: pd.DataFrame | None = self._cache.get("table")
         if frame is None:
+            expected = self.null.expected_counts()
+            by_count = self.statistic == FREQUENCY
             frame = pd.DataFrame(
                 {
                     "feature": self.tally.names,
                     "count": self.counts,
-                    "expected_count": self.null.expected_counts(),
+                    **({} if by_count else {"value": self.values}),
+                    "expected_count" if by_count else "expected_value": expected,
                     "p_value": self.pvalues,
                     "q_value": self.qvalues,
                     "selected": self.support,
                 }
             )
-            order = np.lexsort((np.arange(len(frame)), -self.counts, self.pvalues))
+            order = np.lexsort((np.arange(len(frame)), -self.values, self.pvalues))
             frame = self._cache["table"] = frame.iloc[order]
         return frame.copy()
 
@@ -118,10 +145,12 @@ class Selection:
             "null": self.null.kind,
             "error": self.error,
             "alpha": self.alpha,
-            "threshold": self.threshold,
-            "level": self.level,
-            "expected_false_positives": self.expected_false_positives,
+            "statistic": self.statistic,
+            "threshold": _plain(self.threshold),
+            "level": _plain(self.level),
+            "expected_false_positives": _plain(self.expected_false_positives),
             "seconds": self.seconds,
+            "forests": self.forests,
             "selected": [
                 {
                     "feature": str(name),
@@ -148,19 +177,77 @@ class Selection:
             json.dump(self.to_dict(), file, indent=2)
             file.write("\n")
 
-    def to_html(self, path: Any) -> None:
-        """Write a report for the browser: one file that needs no network."""
+    def to_html(self, path: Any, X: Any = None, y: Any = None) -> None:
+        """Write a report for the browser: one file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; the file appears whole or not at all.
+        X, y : array-like, optional
+            The data, to warn of duplicated columns and of classes out of balance.
+        """
         from nullforest.report import render_html
 
+        self._check_for_report()
+        page = render_html(self, X=X, y=y)
         with writing(path) as file:
-            file.write(render_html(self))
+            file.write(page)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown, without its figures."""
+        from nullforest.report import render_markdown, summarize
+
+        self._check_for_report()
+        return render_markdown(summarize(self))
+
+    def _check_for_report(self) -> None:
+        if not isinstance(self.threshold, int):
+            raise InputError(
+                f"Reports and plots show counts and one threshold on them, but this is a test of "
+                f"{self.statistic} by {self.null.kind}; write its table with to_csv(path)."
+            )
+
+    def plot(self, kind: str = "counts", **options: Any) -> Any:
+        """Draw the selection with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"counts", "manhattan", "volcano", "stability", "course"}
+            Which plot; see :mod:`nullforest.plots`.
+        **options
+            Of that plot's `from_selection`; `ax` is the axes to draw into.
+
+        Returns
+        -------
+        Display
+            With `ax_` and `figure_`.
+
+        Examples
+        --------
+        >>> import nullforest as nf
+        >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+        >>> display = nf.select(t, alpha=0.01, null="paper").plot()
+        >>> display.ax_.get_ylabel()
+        'features'
+        """
+        from nullforest.plots import plot
+
+        self._check_for_report()
+        return plot(self, kind, **options)
 
     def headline(self) -> str:
         """The answer in one sentence."""
         found = f"{self.n_selected} of {self.tally.n_features} features selected"
+        if isinstance(self.threshold, int):
+            needed = f"count above {self.threshold}"
+        elif np.isnan(self.threshold):
+            needed = f"{self.statistic} by {self.null.kind}"
+        else:
+            needed = f"{self.statistic} above {self.threshold:.4g} by {self.null.kind}"
         return (
             f"{found} at a {ERROR_RATES[self.error]} of {self.alpha:g}: "
-            f"count above {self.threshold}, {self.null.mean:.3g} expected by chance"
+            f"{needed}, {self.null.mean:.3g} expected by chance"
         )
 
     def explanation(self) -> str:
@@ -169,10 +256,15 @@ class Selection:
             return ""
         best = int(np.argmin(self.pvalues))
         count = int(self.counts[best])
+        strongest = f"Nothing was selected. The strongest feature, {self.tally.names[best]}, "
+        if not isinstance(self.threshold, int):
+            return strongest + (
+                f"has a {self.statistic} of {self.values[best]:.3g} "
+                f"(p = {self.pvalues[best]:.2g}, q = {self.qvalues[best]:.2g})."
+            )
         words = [
-            f"Nothing was selected. The strongest feature, {self.tally.names[best]}, was chosen "
-            f"{count} times (p = {self.pvalues[best]:.2g}); a count above {self.threshold} was "
-            "needed."
+            f"{strongest}was chosen {count} times (p = {self.pvalues[best]:.2g}); a count above "
+            f"{self.threshold} was needed."
         ]
         needed = self.level if self.error == "fpr" else self.alpha / self.tally.n_features
         for factor in _MORE_TREES:
@@ -198,6 +290,11 @@ class Selection:
             lines.append(self.explanation())
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+def _plain(number: float) -> float | None:
+    """A number that JSON knows."""
+    return None if np.isnan(number) else number
 
 
 def select(

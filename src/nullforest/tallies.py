@@ -48,8 +48,9 @@ class ProbeTally:
         so wins of equal identities add.
     wins : (P,) int64
         Nodes the probe would have won, had it been among the candidates.
-    trees : (P,) int64
-        Trees in which the probe was asked.
+    trees : (P,) float64
+        Trees' worth of nodes at which the probe was asked; it need not be asked at all nodes of
+        a tree, so this need not be a whole number.
     strata : (P,) int64
         Stratum of the probe (0 where all features are continuous).
     feature_strata : (F,) int64
@@ -60,14 +61,15 @@ class ProbeTally:
 
     ids: Ints
     wins: Ints
-    trees: Ints
+    trees: NDArray[np.float64]
     strata: Ints
     feature_strata: Ints
     couplings: Ints
 
     def __post_init__(self) -> None:
-        for name in ("ids", "wins", "trees", "strata", "feature_strata", "couplings"):
+        for name in ("ids", "wins", "strata", "feature_strata", "couplings"):
             object.__setattr__(self, name, _frozen(getattr(self, name), np.int64))
+        object.__setattr__(self, "trees", _frozen(self.trees, np.float64))
         if not len(self.ids) == len(self.wins) == len(self.trees) == len(self.strata):
             raise InputError("A probe tally needs one id, win count, tree count and stratum each.")
 
@@ -84,11 +86,13 @@ class ProbeTally:
             np.concatenate([self.ids, other.ids]), return_index=True, return_inverse=True
         )
         wins = np.bincount(place, np.concatenate([self.wins, other.wins]), len(ids))
-        trees = np.bincount(place, np.concatenate([self.trees, other.trees]), len(ids))
+        trees = np.bincount(place, np.concatenate([self.trees, other.trees]), len(ids)).astype(
+            float
+        )
         return ProbeTally(
             ids=ids,
             wins=wins.astype(np.int64),
-            trees=trees.astype(np.int64),
+            trees=trees,
             strata=np.concatenate([self.strata, other.strata])[first],
             feature_strata=self.feature_strata,
             couplings=self.couplings + other.couplings,

@@ -35,6 +35,13 @@ def strided(X):
     return wide[::2, ::3]
 
 
+def packed(X):
+    """Records of 9 bytes: no value but the first lies on a whole step."""
+    records = np.zeros(X.shape, dtype=[("value", X.dtype), ("mark", "u1")])
+    records["value"] = X
+    return records
+
+
 def read_only(X):
     X = X.copy()
     X.flags.writeable = False
@@ -54,6 +61,7 @@ CONVERTED = {
     "polars": lambda X: pl.DataFrame(dict(zip(map(str, range(F)), X.T, strict=True))),
     "lists": lambda X: X.tolist(),
     "objects": lambda X: X.astype(object),
+    "packed records": lambda X: packed(X)["value"],
     "other byte order": lambda X: X.astype(X.dtype.newbyteorder()),
     "pandas with NA": lambda X: pd.DataFrame(X).convert_dtypes(),
     "sparse rows": scipy.sparse.csr_matrix,

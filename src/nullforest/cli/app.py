@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 from nullforest import __version__
+from nullforest.cli.audit import audit
+from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
 from nullforest.cli.plan import plan
+from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
+from nullforest.cli.simulate import simulate
 
 app = typer.Typer(
     name="nullforest",
@@ -22,8 +26,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(select)
+app.command()(compare)
+app.command()(audit)
 app.command()(demo)
 app.command()(plan)
+app.command()(simulate)
+app.command()(reproduce)
 
 
 def _show_version(asked: bool) -> None:

@@ -26,6 +26,7 @@ def demo(
     """
     from nullforest.cli.growing import ForestSettings
     from nullforest.cli.outputs import Outputs, make_folder
+    from nullforest.cli.reporting import page_of
     from nullforest.cli.screen import Screen
     from nullforest.cli.selecting import select_features
     from nullforest.datasets import load_leukemia_sex
@@ -47,11 +48,15 @@ def demo(
         target="sex",
         task="classification",
     )
-    selection = select_features(table, settings, 0.05, "fdr", "auto", screen)
-    well = outputs.write(selection, run=settings.run_of(table, "the embedded leukaemia data"))
+    selection = select_features(table, settings, 0.05, "fdr", "auto", screen, watched=True)
+    tally = selection.tally
+    command = ["nullforest", "demo", "--trees", str(tally.n_trees)]
+    command += ["--candidates", str(tally.candidates), "--seed", str(seed)]
+    data = "the embedded leukaemia data"
+    written, well = outputs.write(selection, page_of(selection, table, settings, data, command))
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())
     screen.say(f"found {found} of the {known} known probes")
-    screen.say_written(outputs.paths().values())
+    screen.say_written(written)
     if not well:
         raise typer.Exit(BAD_INPUT)

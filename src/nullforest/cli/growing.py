@@ -1,17 +1,15 @@
-"""Which forest does the command grow? Settings from the options, and the tally that comes of it."""
+"""Which forest does the command grow? Settings from the options, and how a reader repeats it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from nullforest.engine import grow
 from nullforest.errors import InputError
-from nullforest.tallies import Tally
 
 if TYPE_CHECKING:
     from nullforest.io import Table
+    from nullforest.tallies import Tally
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,19 @@ class ForestSettings:
             "seed": self.seed,
         }
 
+    def options(self, tally: Tally) -> list[str]:
+        """The options that grow the same forest again, what the data decided included."""
+        words = ["--trees", tally.n_trees, "--candidates", tally.candidates, "--draw", self.draw]
+        words += ["--samples", f"{self.samples:g}", "--min-leaf", self.min_leaf]
+        if self.replace:
+            words.append("--replace")
+        if self.max_depth is not None:
+            words += ["--max-depth", self.max_depth]
+        return [str(word) for word in [*words, "--seed", self.seed]]
 
-def grow_tally(
-    table: Table, settings: ForestSettings, progress: Callable[[int, int], object]
-) -> Tally:
-    """Grow a forest on a table and take its tally."""
+
+def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
+    """The settings as :func:`nullforest.grow` takes them; refuse what does not fit the table."""
     F = table.X.shape[1]
     if settings.candidates is not None and settings.candidates > F:
         raise InputError(
@@ -57,22 +63,17 @@ def grow_tally(
             f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
             "and up to 1."
         )
-    forest = grow(
-        table.X,
-        table.y,
-        criterion="gini" if table.task == "classification" else "variance",
-        trees=settings.trees,
-        candidates=settings.candidates,
-        draw=settings.draw,
-        samples=settings.samples,
-        replace=settings.replace,
-        min_leaf=settings.min_leaf,
-        max_depth=settings.max_depth,
-        seed=settings.seed,
-        n_jobs=settings.jobs,
-        keep_trees=False,
-        oob=False,
-        progress=progress,
-        feature_names=table.feature_names,
-    )
-    return forest.tally
+    return {
+        "criterion": "gini" if table.task == "classification" else "variance",
+        "trees": settings.trees,
+        "candidates": settings.candidates,
+        "draw": settings.draw,
+        "samples": settings.samples,
+        "replace": settings.replace,
+        "min_leaf": settings.min_leaf,
+        "max_depth": settings.max_depth,
+        "seed": settings.seed,
+        "n_jobs": settings.jobs,
+        "keep_trees": False,
+        "feature_names": table.feature_names,
+    }

@@ -94,6 +94,10 @@ TallyOut = Annotated[
         "--tally", help="What the forest chose, to add to or judge anew.", rich_help_panel=_OUT
     ),
 ]
+PlotOut = Annotated[
+    Path | None,
+    typer.Option("--plot", help="A picture: PNG, SVG or PDF.", rich_help_panel=_OUT),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=_OUT)
 ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nullforest.cli.endings import complain
 from nullforest.errors import InputError
@@ -24,6 +24,7 @@ class Outputs:
     json: Path | None = None
     tally: Path | None = None
     report: Path | None = None
+    plot: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files asked for, by their option."""
@@ -55,25 +56,38 @@ class Outputs:
                     f"--{name}."
                 )
 
-    def write(self, selection: Selection, run: Mapping[str, Any]) -> bool:
+    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
+
+        Parameters
+        ----------
+        selection : Selection
+        page : callable
+            Makes the report, when it is its turn.
 
         Returns
         -------
-        bool
-            Whether all went well; what did not is said on standard error.
+        written : list of Path
+        well : bool
+            Whether the answer is on disk wherever it was asked for; what is not is said on
+            standard error. A report that fails is said too, but the selection stands without it.
         """
-        well = True
+        written, well = [], True
         for name, path in self.paths().items():
             try:
-                _write(name, path, selection, run)
-            except OSError as error:
-                complain(f"{path} could not be written: {error.strerror or error}.")
-                well = False
-        return well
+                _write(name, path, selection, page)
+            except Exception as error:
+                if name != "report" and not isinstance(error, OSError):
+                    raise
+                reason = (isinstance(error, OSError) and error.strerror) or str(error)
+                complain(f"{path} could not be written: {reason or type(error).__name__}.")
+                well &= name == "report"
+            else:
+                written.append(path)
+        return written, well
 
 
-def _write(name: str, path: Path, selection: Selection, run: Mapping[str, Any]) -> None:
+def _write(name: str, path: Path, selection: Selection, page: Callable[[], str]) -> None:
     match name:
         case "table":
             selection.to_csv(path)
@@ -82,11 +96,25 @@ def _write(name: str, path: Path, selection: Selection, run: Mapping[str, Any]) 
         case "tally":
             selection.tally.save(path)
         case "report":
-            from nullforest.report import render_html
-
-            page = render_html(selection, run)
+            text = page()
             with writing(path) as file:
-                file.write(page)
+                file.write(text)
+
+
+def write_each(
+    outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
+) -> tuple[list[Path], bool]:
+    """Write each file asked for by its own writer; which were written, and whether all were."""
+    written, well = [], True
+    for name, path in outputs.paths().items():
+        try:
+            writers[name](path)
+        except OSError as error:
+            complain(f"{path} could not be written: {error.strerror or error}.")
+            well = False
+        else:
+            written.append(path)
+    return written, well
 
 
 def make_folder(path: Path) -> None:

@@ -20,10 +20,12 @@ from rich.table import Table as ScreenTable
 from rich.text import Text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from nullforest.selection import Selection
 
-#: Told (trees done, trees in all).
-Report = Callable[[int, int], None]
+#: Told (trees or other pieces done, in all); a piece under way may count in part.
+Report = Callable[[float, int], None]
 #: Rows of the table on the screen; the rest is in --table.
 ROWS = 20
 
@@ -77,8 +79,16 @@ class Screen:
     def say_written(self, paths: Iterable[Path]) -> None:
         """Tell where files went."""
         for path in paths:
-            if path.exists():
-                self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
+            self._out.print(Text.assemble("wrote ", (str(path), "cyan")), soft_wrap=True)
+
+    def show_frame(self, frame: pd.DataFrame) -> None:
+        """Print a table of results, numbers to three digits."""
+        shown = ScreenTable(header_style="bold", row_styles=["", "dim"])
+        for i, name in enumerate(frame.columns):
+            shown.add_column(str(name), justify="left" if i == 0 else "right")
+        for row in frame.itertuples(index=False):
+            shown.add_row(*(Text(_cell(value)) for value in row))
+        self._out.print(shown)
 
     def show(self, selection: Selection) -> None:
         """Print the answer: headline, table or explanation, notes."""
@@ -92,6 +102,10 @@ class Screen:
             self.say(selection.explanation(), "")
         for note in selection.notes:
             self.say(f"note: {note}", "yellow")
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _table(selection: Selection) -> ScreenTable:

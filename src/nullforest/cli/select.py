@@ -57,6 +57,7 @@ def select(
     """
     from nullforest.cli.growing import ForestSettings
     from nullforest.cli.outputs import Outputs
+    from nullforest.cli.reporting import page_of
     from nullforest.cli.screen import Screen
     from nullforest.cli.selecting import select_features
     from nullforest.io import read_table
@@ -79,10 +80,19 @@ def select(
     screen = Screen(quiet=quiet)
     with screen.waiting(f"Reading {data.name}"):
         read = read_table(data, target, ids=ids, drop=drop or (), task=task)
-    selection = select_features(read, settings, alpha, error, null, screen)
+    selection = select_features(
+        read, settings, alpha, error, null, screen, watched=report is not None
+    )
+    columns = [
+        *(["--ids", ids] if ids else []),
+        *(word for d in drop or () for word in ("--drop", d)),
+    ]
+    command = ["nullforest", "select", str(data), "--target", target, *columns, "--task", read.task]
+    command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
+    command += settings.options(selection.tally)
     # Files first: a closed terminal must not cost the work of hours.
-    well = outputs.write(selection, run=settings.run_of(read, data.name))
+    written, well = outputs.write(selection, page_of(selection, read, settings, data.name, command))
     screen.show(selection)
-    screen.say_written(outputs.paths().values())
+    screen.say_written(written)
     if not well:
         raise typer.Exit(BAD_INPUT)

@@ -6,7 +6,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nullforest.cli.growing import ForestSettings, grow_tally
+from nullforest.cli.growing import ForestSettings, grow_arguments
+from nullforest.engine import grow
+from nullforest.growth import watch
 from nullforest.selection import Selection, select
 
 if TYPE_CHECKING:
@@ -23,13 +25,23 @@ def select_features(
     error: ErrorRate,
     null: Kind,
     screen: Screen,
+    *,
+    watched: bool = False,
 ) -> Selection:
-    """Grow a forest on a table and select its features, with the notes of both."""
+    """Grow a forest on a table and select its features, with the notes of both.
+
+    A forest that is `watched`, for the report, is the same; it is looked at while it grows.
+    """
     start = time.perf_counter()
+    arguments = grow_arguments(table, settings)
     with screen.progress("Growing trees") as progress:
-        tally = grow_tally(table, settings, progress)
-    with screen.waiting("Judging the counts"):
-        selection = select(tally, alpha, error, null)
+        if watched:
+            selection = watch(table.X, table.y, alpha, error, null, progress=progress, **arguments)
+        else:
+            forest = grow(table.X, table.y, oob=False, progress=progress, **arguments)
+    if not watched:
+        with screen.waiting("Judging the counts"):
+            selection = select(forest.tally, alpha, error, null)
     return replace(
         selection,
         notes=(*table.notes, *selection.notes),

@@ -160,7 +160,9 @@ def grow(
             first_tree=first_tree,
         )
         probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
-        plan = with_changes(plan, probes=plan_probes(table, probes, probe_seed, plan.candidates))
+        plan = with_changes(
+            plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates)
+        )
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
@@ -284,7 +286,9 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None if probes is None else tally_of(probes, table, raw),
+        probes=None
+        if probes is None or plan.probes is None
+        else tally_of(probes, plan.probes, table, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",

@@ -9,6 +9,7 @@ all others it is a real column of the stratum with its samples rearranged.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,9 +23,11 @@ from nullforest.tallies import ProbeTally
 
 Ints = NDArray[np.int64]
 
-#: A probe is asked in this many times C/F of the trees (at most in all), so that its wins are
-#: thinned by q ≤ 2/3: there is room to scale q up to the counts.
+#: A probe is asked this many times as often as a feature is a candidate (where that is possible),
+#: so that its wins are thinned by q = 2/3: there is room to scale q up to the counts.
 ASKED_PER_CANDIDATE = 1.5
+#: Rates of asking are whole multiples of one over this (`native/probes.hpp`).
+RATE_UNITS = 2**16
 #: What the probes may add to the evaluations of a forest. A question to a probe costs somewhat
 #: more than the look at a candidate, so that this is a quarter of the time (benchmarks/probes.py).
 LARGEST_SHARE = 0.15
@@ -137,22 +140,43 @@ def _merged(bins: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class ProbePlan:
-    """How many probes, from which seed, each asked in every `period`-th tree."""
+    """How many probes, from which seed, and how often each is asked.
+
+    Attributes
+    ----------
+    number, seed : int
+        Number of probes and their seed.
+    in_tree, at_node : int
+        In what share of the trees a probe is asked, and there at what share of the nodes, in
+        units of 2⁻¹⁶.
+    """
 
     number: int
     seed: int
-    period: int
+    in_tree: int
+    at_node: int
+
+    def trees_asked(self, trees: int) -> float:
+        """Trees' worth of nodes at which a probe is asked (no rounding below 2²¹ trees)."""
+        return trees * (self.in_tree / RATE_UNITS) * (self.at_node / RATE_UNITS)
 
 
-def asked_period(n_features: int, candidates: int) -> int:
-    """Trees per tree in which a probe is asked.
+def asking_rates(n_features: int, pool: int, candidates: int) -> tuple[int, int]:
+    """In what share of the trees and of their nodes a probe is asked, in units of 2⁻¹⁶.
+
+    A feature is in the pool of a tree with probability F_t/F, and there a candidate at a node with
+    probability C/F_t. A probe is asked more often by one factor; in more trees where pools are
+    drawn, so that wins in one tree stay together as a feature's do, else at more nodes.
 
     Examples
     --------
-    >>> asked_period(20_000, 1000), asked_period(300, 100)
-    (13, 2)
+    >>> asking_rates(20_000, 20_000, 1000), asking_rates(20_000, 1000, 1000)
+    ((65536, 4916), (4916, 65536))
     """
-    return max(1, int(n_features / (ASKED_PER_CANDIDATE * candidates)))
+    in_tree = min(1.0, ASKED_PER_CANDIDATE * pool / n_features) if pool < n_features else 1.0
+    overall = min(1.0, ASKED_PER_CANDIDATE * candidates / n_features)
+    at_node = min(1.0, overall / in_tree)
+    return math.ceil(in_tree * RATE_UNITS), math.ceil(at_node * RATE_UNITS)
 
 
 def default_number(n_samples: int, n_features: int, candidates: int, n_strata: int = 1) -> int:
@@ -160,8 +184,8 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
 
     As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
     features they cost more than a quarter, of a forest that is small (with 5 000 features about as
-    much as the forest itself, with 500 ten times as much). Where samples are so many that this would take long, fewer,
-    and none where those would be too few to say anything.
+    much as the forest itself, with 500 ten times as much). Where samples are so many that this
+    would take long, fewer, and none where those would be too few to say anything.
 
     Examples
     --------
@@ -170,7 +194,8 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
     >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
     (400, 0)
     """
-    cheap = int(LARGEST_SHARE * candidates * asked_period(n_features, candidates))
+    asked = min(1.0, ASKED_PER_CANDIDATE * candidates / n_features)
+    cheap = int(LARGEST_SHARE * candidates / asked)
     number = min(MOST, max(cheap, min(FEWEST, MOST_RANKS // n_samples)))
     if number < TOO_FEW:
         return 0
@@ -181,18 +206,19 @@ def plan_probes(
     table: RankTable,
     probes: int | Literal["auto"],
     seed: int,
+    pool: int,
     candidates: int,
 ) -> ProbePlan:
     """Fill in what was left open and refuse what cannot be."""
-    period = asked_period(table.shape[1], candidates)
+    rates = asking_rates(table.shape[1], pool, candidates)
     if isinstance(probes, str):
         if probes != "auto":
             raise InputError(f"probes = {probes!r} must be 'auto' or a number, 0 for none.")
         n_strata = sum(table.strata.askable)
-        return ProbePlan(default_number(*table.shape, candidates, n_strata), seed, period)
+        return ProbePlan(default_number(*table.shape, candidates, n_strata), seed, *rates)
     if isinstance(probes, bool) or not hasattr(probes, "__index__") or not 0 <= int(probes) < 2**31:
         raise InputError(f"probes = {probes!r} must be 'auto' or a number, 0 for none.")
-    return ProbePlan(int(probes), seed, period)
+    return ProbePlan(int(probes), seed, *rates)
 
 
 def shared_out(number: int, strata: Strata) -> list[int]:
@@ -223,17 +249,25 @@ def make_probes(table: RankTable, plan: ProbePlan) -> _native.Probes | None:
     if not any(numbers):
         return None
     return _native.Probes(
-        table.native, strata.features, numbers, list(strata.copies), plan.seed, plan.period
+        table.native,
+        strata.features,
+        numbers,
+        list(strata.copies),
+        plan.seed,
+        plan.in_tree,
+        plan.at_node,
     )
 
 
-def tally_of(probes: _native.Probes, table: RankTable, raw: dict[str, Any]) -> ProbeTally:
+def tally_of(
+    probes: _native.Probes, plan: ProbePlan, table: RankTable, raw: dict[str, Any]
+) -> ProbeTally:
     """What the engine counted, in the order of the probes' identities, as sums of tallies are."""
     order = np.argsort(probes.ids)
     return ProbeTally(
         ids=probes.ids[order],
         wins=raw["probe_wins"][order],
-        trees=raw["probe_trees"][order],
+        trees=np.full(len(order), plan.trees_asked(int(raw["n_trees"]))),
         strata=probes.strata[order],
         feature_strata=table.strata.features,
         couplings=raw["probe_couplings"],

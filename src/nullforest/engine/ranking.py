@@ -89,7 +89,8 @@ def _dense(X: Any) -> NDArray[Any]:
 
 def _as_floats(array: NDArray[Any]) -> Floats:
     if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
-        return array
+        whole_steps = not any(step % array.itemsize for step in array.strides)
+        return array if whole_steps and array.flags.aligned else array.copy()
     if array.dtype.kind == "b" or (array.dtype.kind in "iuf" and array.dtype.itemsize <= 2):
         return array.astype(np.float32)  # up to 16 bits fit a float32 exactly
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):

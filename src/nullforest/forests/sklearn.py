@@ -4,9 +4,11 @@ The coupling of a node to the whole sample is
 
     r = (Σ w (y−ȳ_node)²)² / (Σ w² (y−ȳ_node)² · Σ_all (y−ȳ)²),
 
-and a fitted tree holds the node's weight Σ w and impurity, so Σ w (y−ȳ_node)² is known exactly.
-The multiplicities w of a bootstrap are not kept per node; Σ w² = Σ w · (1 + (n−1)/S) is their
-expectation when n samples are drawn from S with replacement, the same in every node.
+and a fitted tree holds the node's weight W = Σ w and its impurity, so Σ w (y−ȳ_node)² is known
+exactly. The multiplicities w of a bootstrap are not kept, but their number is: d distinct samples
+weigh W together. Each weighs at least one, and the E = W − d that are left fall on them at random,
+so that Σ w² is d + 3E + E(E−1)/d on average. For classes the same is done class by class, the
+distinct samples shared out in proportion to the weights.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from nullforest.errors import InputError
 from nullforest.tallies import COUPLING_EDGES, N_COUPLING_BINS, Tally
+
+Floats = NDArray[np.float64]
 
 _FORESTS = (
     RandomForestClassifier,
@@ -163,26 +167,67 @@ def _nodes(
     forest: Any, trees: list[Any], columns: list[NDArray[np.int64]], n_samples: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
     """Feature and coupling of every internal node, and the number of nodes of each tree."""
-    chosen, spread, nodes, whole = [], [], [], []
+    chosen, couplings, nodes, whole = [], [], [], []
     for tree, subset in zip(trees, columns, strict=True):
         grown = tree.tree_
         split = grown.feature >= 0
         chosen.append(subset[grown.feature[split]])
-        impurity = _variance(tree)
-        spread.append((grown.weighted_n_node_samples * impurity)[split])
+        variance = _variance(tree)
+        spread = grown.weighted_n_node_samples * variance
+        squares = _weighted_squares(tree, variance) if forest.bootstrap else spread
+        couplings.append(spread[split] ** 2 / squares[split])  # two samples at least: above 0
         nodes.append(int(split.sum()))
-        whole.append(impurity[0])
+        whole.append(variance[0])
     # Bags of n of the S samples are less varied than all samples, on average by (n−1)/n with
     # replacement and by S(n−1)/(n(S−1)) without; only the bags' variance is known.
     bag = round(float(trees[0].tree_.weighted_n_node_samples[0]))
     total = n_samples * float(np.mean(whole)) * bag / max(bag - 1, 1)
-    if forest.bootstrap:
-        repeat = 1.0 + (bag - 1) / n_samples
-    else:
-        repeat = 1.0
+    if not forest.bootstrap:
         total *= (n_samples - 1) / n_samples
-    coupling = np.concatenate(spread) / (repeat * max(total, np.finfo(float).tiny))
+    coupling = np.concatenate(couplings) / max(total, np.finfo(float).tiny)
     return np.concatenate(chosen), coupling, np.array(nodes)
+
+
+def _sum_of_squares(weight: Floats, distinct: Floats) -> Floats:
+    """Expected Σ w² of `distinct` whole multiplicities w ≥ 1 that add to `weight`."""
+    extra = np.maximum(weight - distinct, 0.0)
+    return np.asarray(distinct + 3 * extra + extra * np.maximum(extra - 1, 0.0) / distinct)
+
+
+def _weighted_squares(tree: Any, variance: Floats) -> Floats:
+    """Expected Σ w² (y−ȳ)² of each node of a bootstrapped tree, the mean over outputs."""
+    grown = tree.tree_
+    weight, distinct = grown.weighted_n_node_samples, grown.n_node_samples.astype(float)
+    if not hasattr(tree, "classes_"):
+        return _weighted_squares_of_numbers(weight, distinct, variance)
+    share = grown.value / grown.value.sum(axis=2, keepdims=True)
+    of_class = share * weight[:, None, None]
+    present = share > 0
+    kinds = present.sum(axis=2, keepdims=True)
+    spare = np.maximum(weight[:, None, None] - kinds, 1e-9)
+    own = 1.0 + np.maximum(distinct[:, None, None] - kinds, 0.0) * (of_class - 1) / spare
+    own = np.where(present, np.clip(own, 1.0, np.maximum(of_class, 1.0)), 1.0)
+    distance = 1 - 2 * share + (share**2).sum(axis=2, keepdims=True)
+    squares = np.where(present, _sum_of_squares(of_class, own) * distance, 0.0)
+    return np.asarray(squares.sum(axis=2).mean(axis=1))
+
+
+def _weighted_squares_of_numbers(weight: Floats, distinct: Floats, variance: Floats) -> Floats:
+    """Expected Σ w² (y−ȳ)² where the y are independent with some variance σ².
+
+    A heavy sample pulls the mean ȳ towards itself: E(y_i−ȳ)² = σ² (1 − 2w_i/W + Σw²/W²). Summed
+    with weights w that gives σ² from the node's variance, and with w² the answer; the moments of
+    w follow from the factorial moments of E balls in d urns.
+    """
+    extra = np.maximum(weight - distinct, 0.0)
+    first = extra / distinct
+    second = first * np.maximum(extra - 1, 0.0) / distinct
+    third = second * np.maximum(extra - 2, 0.0) / distinct
+    squares = distinct * (1 + 3 * first + second)
+    cubes = distinct * (1 + 7 * first + 6 * second + third)
+    unexplained = np.maximum(weight - squares / weight, 1e-9)
+    sigma = variance * weight / unexplained
+    return np.asarray(sigma * (squares - 2 * cubes / weight + (squares / weight) ** 2))
 
 
 def _variance(tree: Any) -> NDArray[np.float64]:

@@ -33,8 +33,8 @@ from nullforest.tallies import COUPLING_EDGES
 
 Floats = NDArray[np.float64]
 
-#: Contrasts of a feature. The best of all cut points of one feature behaves like the largest of
-#: about five independent contrasts, for Gini and for variance, at the node sizes of a forest.
+#: Contrasts of a feature. Not derived: on null data with two balanced classes and half of the
+#: samples in each tree, the largest of five contrasts is as unequal as probes turn out to be.
 CONTRASTS = 5
 
 #: The coupling that stands for each bin of `COUPLING_EDGES`: the geometric middle, but the lower

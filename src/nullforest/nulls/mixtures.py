@@ -175,6 +175,13 @@ class BinomialMixture:
         total = float(weights @ below)
         return float(weights @ (n * p * inside)) / total if total > 0 else float(k)
 
+    def mean_excess(self, k: int) -> float:
+        """E[count − k | count > k]; zero where no count is larger than k."""
+        above = float(self.sf(k))
+        if above == 0:
+            return 0.0
+        return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k
+
 
 def _log_choose(n: Floats, k: Floats) -> Floats:
     """Logarithm of n over k, −∞ where k > n.

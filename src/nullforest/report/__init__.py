@@ -5,23 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nullforest.engine import RankTable
+from nullforest.engine.targets import as_target
+from nullforest.report.markdown import render_markdown
 from nullforest.report.render import render
 from nullforest.report.summarize import summarize
 
 if TYPE_CHECKING:
     from nullforest.selection import Selection
 
-__all__ = ["render", "render_html", "summarize"]
+__all__ = ["render", "render_html", "render_markdown", "summarize"]
 
 
-def render_html(selection: Selection, extras: Mapping[str, Any] | None = None) -> str:
+def render_html(
+    selection: Selection,
+    run: Mapping[str, Any] | None = None,
+    *,
+    command: str | None = None,
+    X: Any = None,
+    y: Any = None,
+) -> str:
     """A selection as one HTML page that needs no network.
 
     Parameters
     ----------
     selection : Selection
-    extras : mapping, optional
+    run : mapping, optional
         What else a reader should know of the run (data, target, seed), by its label.
+    command : str, optional
+        What to type to repeat the run.
+    X, y : array-like, optional
+        The data, to warn of duplicated columns and of classes out of balance.
 
     Returns
     -------
@@ -36,4 +52,12 @@ def render_html(selection: Selection, extras: Mapping[str, Any] | None = None) -
     >>> page.startswith("<!DOCTYPE html>"), "1 of 5 features selected" in page
     (True, True)
     """
-    return render(summarize(selection, extras))
+    if isinstance(X, RankTable):
+        X = X.matrix
+    elif X is not None and not hasattr(X, "toarray"):
+        X = np.asarray(X)
+    labels = None
+    if y is not None:
+        target = as_target(y, n_samples=len(y), X=np.empty((len(y), 0)))
+        labels = None if target.classes is None else target.classes[target.values]
+    return render(summarize(selection, run, command=command, X=X, labels=labels))

@@ -1,108 +1,52 @@
-"""What does the forest's choice look like? Counts as bars, the null as a line, as inline SVG."""
+"""How many features were chosen how often, and how many would be by chance? Bins of counts."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-WIDTH, HEIGHT = 720, 340  # the page scales it to the width of the screen
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 30, 48
-#: Bars begin at half a feature, so that one feature is seen on the log scale.
-LEAST = 0.5
+import numpy as np
+
+if TYPE_CHECKING:
+    from nullforest.selection import Selection
+
+#: A bin is this share of its count wide, so that counts of 3 and of 3 000 are seen side by side.
+BIN_GROWTH = 0.15
 
 
-def histogram_svg(histogram: Mapping[str, Any]) -> str:
-    """Draw the histogram of :func:`nullforest.report.summarize`.
+def histogram(selection: Selection) -> dict[str, Any]:
+    """Bin the counts of a selection.
+
+    Returns
+    -------
+    dict
+        `bins`: list of {low, high, features, expected}, both ends inside the bin; `threshold`,
+        which is always the upper end of a bin.
 
     Examples
     --------
-    >>> bins = [{"low": 0, "high": 0, "features": 9, "expected": 8.5},
-    ...         {"low": 1, "high": 1, "features": 2, "expected": 1.5}]
-    >>> svg = histogram_svg({"threshold": 0, "bins": bins})
-    >>> svg.count("<rect"), svg.count("selected above 0")
-    (2, 1)
+    >>> import nullforest as nf
+    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+    >>> drawn = histogram(nf.select(t, alpha=0.01, null="paper"))
+    >>> [b["features"] for b in drawn["bins"][:4]], drawn["threshold"]
+    ([0, 1, 2, 1], 8)
     """
-    bins = histogram["bins"]
-    tallest = max(max(b["features"], b["expected"]) for b in bins)
-    top = 10.0 ** math.ceil(math.log10(max(tallest, 2.0)))
-    step = (WIDTH - LEFT - RIGHT) / len(bins)
-
-    def x_at(i: float) -> float:
-        return LEFT + i * step
-
-    def y_at(value: float) -> float:
-        share = math.log(max(value, LEAST) / LEAST) / math.log(top / LEAST)
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-
-    parts = [_y_axis(top, y_at), _x_axis(bins, x_at)]
-    for i, b in enumerate(bins):
-        if b["features"]:
-            y = y_at(b["features"])
-            kind = "selected" if b["low"] > histogram["threshold"] else "other"
-            parts.append(
-                f'<rect class="{kind}" x="{x_at(i + 0.08):.1f}" y="{y:.1f}" '
-                f'width="{0.84 * step:.1f}" height="{y_at(LEAST) - y:.1f}">'
-                f"<title>chosen {_label(b)} times: {b['features']} features, "
-                f"{b['expected']:.3g} expected by chance</title></rect>"
-            )
-    points = [
-        f"{x_at(i + 0.5):.1f},{y_at(b['expected']):.1f}"
-        for i, b in enumerate(bins)
-        if b["expected"] > LEAST
-    ]
-    parts.append(f'<polyline class="null" points="{" ".join(points)}"/>')
-    parts.append(_threshold(bins, histogram["threshold"], x_at))
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Histogram of selection '
-        'frequencies with the null and the threshold">\n' + "\n".join(parts) + "\n</svg>"
-    )
-
-
-def _label(b: Mapping[str, Any]) -> str:
-    return str(b["low"]) if b["low"] == b["high"] else f"{b['low']}–{b['high']}"
-
-
-def _y_axis(top: float, y_at: Any) -> str:
-    lines = []
-    value = 1.0
-    while value <= top:
-        y = y_at(value)
-        lines.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
-        )
-        value *= 10
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    lines.append(
-        f'<text transform="translate(14 {middle:.0f}) rotate(-90)" text-anchor="middle">'
-        "features</text>"
-    )
-    return "\n".join(lines)
-
-
-def _x_axis(bins: list[Mapping[str, Any]], x_at: Any) -> str:
-    every = max(1, math.ceil(len(bins) / 14))  # 14 labels of four digits fit side by side
-    labels = [
-        f'<text x="{x_at(i + 0.5):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">'
-        f"{b['low']}</text>"
-        for i, b in enumerate(bins)
-        if i % every == 0
-    ]
-    title = (
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
-        "how often the forest chose a feature</text>"
-    )
-    return "\n".join([*labels, title])
-
-
-def _threshold(bins: list[Mapping[str, Any]], threshold: int, x_at: Any) -> str:
-    place = next((i for i, b in enumerate(bins) if b["low"] > threshold), len(bins))
-    x = x_at(place)
-    # The words stand on the side with more room.
-    side, anchor = (6, "start") if place < len(bins) / 2 else (-6, "end")
-    return (
-        f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 12}" '
-        f'y2="{HEIGHT - BOTTOM}"/><text class="threshold" x="{x + side:.1f}" y="{TOP - 4}" '
-        f'text-anchor="{anchor}">selected above {threshold}</text>'
-    )
+    counts, threshold = selection.counts, int(selection.threshold)
+    last = max(int(counts.max()), threshold + 1)
+    edges = [0]
+    while edges[-1] <= last:
+        edge = edges[-1] + max(1, int(BIN_GROWTH * edges[-1]))
+        if edges[-1] <= threshold < edge:
+            edge = threshold + 1  # no bin may hold both selected and other counts
+        edges.append(edge)
+    low = np.array(edges[:-1])
+    high = np.array(edges[1:]) - 1
+    features = np.histogram(counts, bins=edges)[0]
+    tail = selection.null.n_features * np.asarray(selection.null.sf(np.append(-1, high)))
+    expected = np.maximum(tail[:-1] - tail[1:], 0.0)
+    return {
+        "threshold": threshold,
+        "bins": [
+            {"low": int(a), "high": int(b), "features": int(n), "expected": float(e)}
+            for a, b, n, e in zip(low, high, features, expected, strict=True)
+        ],
+    }

@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nullforest import __version__
 from nullforest.decisions import ERROR_RATES
+from nullforest.report.cautions import cautions
+from nullforest.report.histogram import histogram
+from nullforest.report.kinds import counts_of, kinds_of, slider_of
+from nullforest.report.methods import error_words, methods, references
 
 if TYPE_CHECKING:
+    from nullforest.growth import Growth
     from nullforest.selection import Selection
 
-#: Rows of the table; a page of all 10⁵ features would be too long to open.
+#: Rows of the selected features that a printed table may have.
 MOST_ROWS = 2000
-#: A bin is this share of its count wide, so that counts of 3 and of 3 000 are seen side by side.
-BIN_GROWTH = 0.15
-
-CITATION = (
-    "E. Konukoglu and M. Ganz, “Approximate False Positive Rate Control in Selection Frequency "
-    "for Random Forest”, arXiv:1410.2838 (2014)"
-)
-_NULLS = {
-    "paper": "the binomial model of Konukoglu and Ganz, in which every node chooses among its "
-    "candidates at random",
-    "bagged": "a model of features that mean nothing in which all trees share the same samples, "
-    "so that a chance association is found again and again",
-    "probes": "the behaviour of virtual probes, random features that were compared with the "
-    "chosen one at the nodes of the same forest",
-}
+#: What else the numbers depend on.
+_PACKAGES = ("numpy", "scipy")
 
 
-def summarize(selection: Selection, extras: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def summarize(
+    selection: Selection,
+    run: Mapping[str, Any] | None = None,
+    *,
+    command: str | None = None,
+    X: Any = None,
+    labels: Any = None,
+) -> dict[str, Any]:
     """List what a report shows, as numbers, strings, lists and dicts alone.
 
     Parameters
     ----------
     selection : Selection
-    extras : mapping, optional
-        Further facts of the run, by their label.
+    run : mapping, optional
+        Further facts of the run (data, target, seed), by their label.
+    command : str, optional
+        What to type to repeat the run.
+    X : (S, F) array, optional
+        The data, to warn of duplicated columns.
+    labels : (S,) array-like, optional
+        The classes, to warn of classes out of balance.
 
     Returns
     -------
     dict
-        `headline`, `explanation`, `notes`, `rows` (selected features), `left_out` (rows beyond
-        the first 2 000), `histogram`, `run` (label → value), `methods`, `citation`, `version`.
+        `headline`, `explanation`, `warnings`; `decision`: the error rate asked for and what came
+        of it; `rows`: the selected features, the first 2 000 of them, and `left_out`, the number
+        of the others; `names`, `kinds`, `counts`, `slider`: what is needed to decide anew, see
+        :mod:`nullforest.report.kinds`; `histogram`; `growth`, or None; `run`: label → value;
+        `command`, or None; `methods`, `references`, `version`.
 
     Examples
     --------
@@ -55,60 +65,56 @@ def summarize(selection: Selection, extras: Mapping[str, Any] | None = None) -> 
     >>> summary["rows"][0]["feature"], summary["run"]["seed"]
     ('x0', 7)
     """
+    run = run or {}
     table = selection.table
     chosen = table[table["selected"]].head(MOST_ROWS)
     return {
         "headline": selection.headline(),
         "explanation": selection.explanation(),
-        "notes": list(selection.notes),
+        "warnings": [*selection.notes, *cautions(selection, X, labels)],
+        "decision": {
+            "alpha": selection.alpha,
+            "error": selection.error,
+            "threshold": int(selection.threshold),
+            "level": selection.level,
+            "expected_false_positives": selection.expected_false_positives,
+            "selected": selection.n_selected,
+            "expected_count": selection.null.mean,
+        },
+        "error_rates": error_words(),
         "rows": [
             {"feature": str(row.pop("feature")), **row}
             for row in chosen.drop(columns="selected").to_dict("records")
         ],
         "left_out": selection.n_selected - len(chosen),
+        "names": selection.tally.names.tolist(),
+        "kinds": kinds_of(selection),
+        "counts": counts_of(selection),
+        "slider": slider_of(selection),
         "histogram": histogram(selection),
-        "run": _run(selection, extras or {}),
-        "methods": _methods(selection),
-        "citation": CITATION,
+        "growth": None if selection.growth is None else _growth(selection.growth),
+        "run": _run(selection, run),
+        "command": command,
+        "methods": methods(selection, run),
+        "references": references(selection),
         "version": __version__,
     }
 
 
-def histogram(selection: Selection) -> dict[str, Any]:
-    """How many features have which count, and how many the null expects.
-
-    Returns
-    -------
-    dict
-        `bins`: list of {low, high, features, expected}, both ends inside the bin; `threshold`,
-        which is always the upper end of a bin.
-    """
-    counts, threshold = selection.counts, selection.threshold
-    last = max(int(counts.max()), threshold + 1)
-    edges = [0]
-    while edges[-1] <= last:
-        edge = edges[-1] + max(1, int(BIN_GROWTH * edges[-1]))
-        if edges[-1] <= threshold < edge:
-            edge = threshold + 1  # no bin may hold both selected and other counts
-        edges.append(edge)
-    low = np.array(edges[:-1])
-    high = np.array(edges[1:]) - 1
-    features = np.histogram(counts, bins=edges)[0]
-    tail = selection.null.n_features * np.asarray(selection.null.sf(np.append(-1, high)))
-    expected = np.maximum(tail[:-1] - tail[1:], 0.0)
+def _growth(growth: Growth) -> dict[str, Any]:
     return {
-        "threshold": int(threshold),
-        "bins": [
-            {"low": int(a), "high": int(b), "features": int(n), "expected": float(e)}
-            for a, b, n, e in zip(low, high, features, expected, strict=True)
-        ],
+        "trees": growth.trees.tolist(),
+        "selected": growth.n_selected.tolist(),
+        "agreement": growth.agreement.tolist(),
+        "oob_error": [None if np.isnan(e) else float(e) for e in growth.oob_errors],
+        "guessing_error": None if np.isnan(growth.guessing_error) else growth.guessing_error,
     }
 
 
-def _run(selection: Selection, extras: Mapping[str, Any]) -> dict[str, Any]:
+def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
     tally = selection.tally
-    run: dict[str, Any] = dict(extras)
-    run |= {
+    facts: dict[str, Any] = dict(run)
+    facts |= {
         "samples": tally.n_samples,
         "features": tally.n_features,
         "forest": tally.source,
@@ -119,6 +125,7 @@ def _run(selection: Selection, extras: Mapping[str, Any]) -> dict[str, Any]:
             tally.draw
         ],
         "null": selection.null.kind,
+        **_diagnostics(selection),
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
         "count to exceed": selection.threshold,
         "level reached per feature": f"{selection.level:.3g}",
@@ -127,22 +134,21 @@ def _run(selection: Selection, extras: Mapping[str, Any]) -> dict[str, Any]:
         ),
     }
     if selection.seconds is not None:
-        run["seconds"] = f"{selection.seconds:.2f}"
-    run["nullforest"] = __version__
-    return run
-
-
-def _methods(selection: Selection) -> str:
-    tally = selection.tally
-    compared = "" if tally.candidates is None else f", comparing {tally.candidates} at each node"
-    drawn = "once per tree" if tally.draw == "tree" else "anew at each node"
-    return (
-        f"A random forest of {tally.n_trees} trees ({tally.n_nodes} internal nodes) was grown on "
-        f"{tally.n_samples} samples and {tally.n_features} features, with candidate features drawn "
-        f"{drawn}{compared}. The selection frequency of each feature, the number of nodes that "
-        f"split on it, was held against {_NULLS.get(selection.null.kind, selection.null.kind)}. "
-        f"Features were selected at a {ERROR_RATES[selection.error]} of {selection.alpha:g}, "
-        f"which asked for more than {selection.threshold} selections where "
-        f"{selection.null.mean:.3g} are expected by chance. {selection.n_selected} features were "
-        f"selected with nullforest {__version__}, which builds on Konukoglu and Ganz (2014)."
+        facts["seconds"] = f"{selection.seconds:.2f}"
+    if tally.fingerprint is not None:
+        facts["fingerprint of the data"] = tally.fingerprint
+    packages = [f"{name} {version(name)}" for name in _PACKAGES]
+    facts["versions"] = ", ".join(
+        [f"nullforest {__version__}", f"Python {platform.python_version()}", *packages]
     )
+    return facts
+
+
+def _diagnostics(selection: Selection) -> dict[str, str]:
+    """What the null tells of itself, in words; its kind is listed already."""
+    told = selection.null.describe()
+    return {
+        f"null: {name.replace('_', ' ')}": f"{value:.4g}"
+        for name, value in told.items()
+        if isinstance(value, int | float) and np.isfinite(value)
+    }

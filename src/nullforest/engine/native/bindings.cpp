@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "dispatch.hpp"
 #include "forest.hpp"
 #include "keyed_random.hpp"
+#include "oob_permutation.hpp"
 #include "predict.hpp"
 
 namespace nb = nanobind;
@@ -45,6 +48,13 @@ nb::object to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {n});
 }
 
+template <class T>
+nb::object to_numpy(Zeros<T>&& values, std::vector<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule free(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), free));
+}
+
 // A rank table and the array it reads thresholds from.
 struct PyRankTable {
     AnyMatrix x;
@@ -53,7 +63,10 @@ struct PyRankTable {
     PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
         const Matrix matrix = view(x);
         nb::gil_scoped_release release;
-        table = std::make_unique<RankTable>(matrix, n_threads);
+        table = std::make_unique<RankTable>(matrix, n_threads, [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
     }
 };
 
@@ -63,9 +76,10 @@ struct PyProbes {
 
     PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
              const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
-             std::uint64_t seed, std::uint32_t period) {
+             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node) {
         nb::gil_scoped_release release;
-        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed, period);
+        set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed,
+                          {in_tree, at_node});
     }
 };
 
@@ -170,7 +184,12 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     const Settings settings = make_settings(settings_dict);
     const Outcome outcome = make_outcome(criterion, y, n_classes, weight, settings.n_drawn);
     ForestResult forest;
-    bring(earlier, "importance", forest.importance);
+    std::vector<double> importance;
+    bring(earlier, "importance", importance);
+    if (!importance.empty()) {
+        forest.importance = Zeros<double>(importance.size());
+        std::copy(importance.begin(), importance.end(), forest.importance.data());
+    }
     bring(earlier, "oob_sum", forest.oob_sum);
     bring(earlier, "oob_trees", forest.oob_trees);
     const std::uint32_t n_trees = settings.n_trees;
@@ -188,16 +207,15 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     nb::dict out;
     out["n_trees"] = forest.n_trees;
     out["stopped_early"] = forest.stopped_early;
-    out["counts"] = to_numpy(std::move(forest.counts));
+    out["counts"] = to_numpy(std::move(forest.counts), {F});
     out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
     out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
-    out["importance"] = to_numpy(std::move(forest.importance));
+    out["importance"] = to_numpy(std::move(forest.importance), {F});
     out["outcome_fingerprint"] = outcome.fingerprint;
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
-        out["probe_trees"] = to_numpy(std::move(forest.probe_trees));
         out["probe_couplings"] = to_numpy(std::move(forest.probe_couplings),
-                                          {probes->set.n_strata, coupling_edges.size() - 1});
+                                          {probes->set.n_strata(), coupling_edges.size() - 1});
     }
     if (settings.oob) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
@@ -255,6 +273,35 @@ nb::object apply(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
     return to_numpy(std::move(out), {matrix.n_samples, flat.n_trees});
 }
 
+// `settings`: seed, first_tree, n_drawn and replace of the forest; y as `grow` took it.
+nb::tuple permuted_errors(const nb::dict& trees, const AnyMatrix& x, const nb::object& y,
+                          bool is_classes, const nb::dict& settings_dict, int n_threads) {
+    const HeldTrees held(trees);
+    const TreesView flat = held.view();
+    const Matrix matrix = view(x);
+    Input<std::int64_t> classes;
+    Input<double> numbers;
+    Truth truth{nullptr, nullptr};
+    if (is_classes) {
+        classes = nb::cast<Input<std::int64_t>>(y);
+        truth.classes = classes.data();
+    } else {
+        numbers = nb::cast<Input<double>>(y);
+        truth.numbers = numbers.data();
+    }
+    Settings settings;
+    settings.seed = nb::cast<std::uint64_t>(settings_dict["seed"]);
+    settings.first_tree = nb::cast<std::uint32_t>(settings_dict["first_tree"]);
+    settings.n_drawn = nb::cast<std::uint32_t>(settings_dict["n_drawn"]);
+    settings.replace = nb::cast<bool>(settings_dict["replace"]);
+    std::vector<double> sum, sum_of_squares;
+    {
+        nb::gil_scoped_release release;
+        oob_permutation(flat, matrix, truth, settings, n_threads, sum, sum_of_squares);
+    }
+    return nb::make_tuple(to_numpy(std::move(sum)), to_numpy(std::move(sum_of_squares)));
+}
+
 std::vector<std::uint32_t> shuffle(std::uint32_t n, std::uint64_t key, std::uint32_t count) {
     const ShuffleShape shape(n);
     std::vector<std::uint32_t> out(count);
@@ -278,8 +325,9 @@ NB_MODULE(_native, m) {
     nb::class_<PyProbes>(m, "Probes")
         .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
                       const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
-                      std::uint64_t, std::uint32_t>(),
-             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "period"_a)
+                      std::uint64_t, std::uint32_t, std::uint32_t>(),
+             "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "in_tree"_a,
+             "at_node"_a)
         .def_prop_ro("ids",
                      [](const PyProbes& p) {
                          return to_numpy(std::vector<std::int64_t>(p.set.id.begin(),
@@ -299,6 +347,8 @@ NB_MODULE(_native, m) {
           "progress"_a.none());
     m.def("predict", &predict, "trees"_a, "x"_a, "n_threads"_a);
     m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
+    m.def("permuted_errors", &permuted_errors, "trees"_a, "x"_a, "y"_a, "is_classes"_a,
+          "settings"_a, "n_threads"_a);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
     m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");

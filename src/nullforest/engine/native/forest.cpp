@@ -51,10 +51,8 @@ void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settin
     ++forest.n_trees;
 }
 
-void add_probes(const TreeResult& tree, std::uint64_t number, const ProbeSet& probes,
-                std::size_t n_bins, ForestResult& forest) {
-    for (std::size_t p = number % probes.period; p < probes.size(); p += probes.period)
-        ++forest.probe_trees[p];
+void add_probes(const TreeResult& tree, const ProbeSet& probes, std::size_t n_bins,
+                ForestResult& forest) {
     for (std::size_t i = 0; i < tree.probe_winner.size(); ++i) {
         const std::size_t p = tree.probe_winner[i];
         ++forest.probe_wins[p];
@@ -68,18 +66,17 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                  const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
-    forest.counts.assign(F, 0);
-    forest.couplings.assign(F * n_bins, 0);
+    forest.counts = Zeros<std::int64_t>(F);
+    forest.couplings = Zeros<std::int32_t>(F * n_bins);
     // Sums of doubles depend on their order, so trees are added in theirs, to the sums of earlier
     // trees where the caller brings some.
-    forest.importance.resize(F);
+    if (!forest.importance) forest.importance = Zeros<double>(F);
     forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
     forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
     forest.offsets.assign(1, 0);
     if (probes) {
         forest.probe_wins.assign(probes->size(), 0);
-        forest.probe_trees.assign(probes->size(), 0);
-        forest.probe_couplings.assign(probes->n_strata * n_bins, 0);
+        forest.probe_couplings.assign(probes->n_strata() * n_bins, 0);
     }
 
     std::mutex mutex;
@@ -107,8 +104,7 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                 while (forest.n_trees < settings.n_trees && waiting[forest.n_trees]) {
                     std::unique_ptr<TreeResult>& ready = waiting[forest.n_trees];
                     if (probes)
-                        add_probes(*ready, settings.first_tree + std::uint64_t{forest.n_trees},
-                                   *probes, n_bins, forest);
+                        add_probes(*ready, *probes, n_bins, forest);
                     add_tree(*ready, n_bins, settings, forest);
                     spare.push_back(std::move(ready));
                 }

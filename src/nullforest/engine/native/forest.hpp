@@ -1,23 +1,46 @@
 // How do many trees become one forest? Grown by threads, added strictly in tree order.
 #pragma once
+#include <cstdlib>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "grower.hpp"
 
 namespace nullforest {
 
+// An array of zeros whose pages cost nothing until they are written; most features win no node.
+template <class T>
+class Zeros {
+public:
+    Zeros() = default;
+    explicit Zeros(std::size_t size) : data_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
+        if (!data_ && size) throw std::bad_alloc();
+    }
+    T& operator[](std::size_t i) { return data_.get()[i]; }
+    T* data() { return data_.get(); }
+    T* release() { return data_.release(); }  // to be freed with std::free
+    explicit operator bool() const { return data_ != nullptr; }
+
+private:
+    struct Free {
+        void operator()(T* p) const { std::free(p); }
+    };
+    std::unique_ptr<T, Free> data_;
+};
+
 struct ForestResult {
     std::uint32_t n_trees = 0;  // trees 0..n_trees-1 of those asked for are inside
     bool stopped_early = false;
-    std::vector<std::int64_t> counts;        // F
-    std::vector<std::int32_t> couplings;     // F x bins
+    Zeros<std::int64_t> counts;              // F
+    Zeros<std::int32_t> couplings;           // F x bins
     std::vector<std::int64_t> nodes_per_tree;
-    std::vector<double> importance;          // F: sum over trees of the shares of the decrease
+    Zeros<double> importance;                // F: sum over trees of the shares of the decrease
     std::vector<double> oob_sum;             // S x n_values
     std::vector<std::int64_t> oob_trees;     // S: trees that did not see the sample
-    std::vector<std::int64_t> probe_wins, probe_trees;  // P
-    std::vector<std::int64_t> probe_couplings;          // strata x bins
+    std::vector<std::int64_t> probe_wins;       // P
+    std::vector<std::int64_t> probe_couplings;  // strata x bins
     FlatTree trees;                          // one after the other; children count from the root
     std::vector<std::int64_t> offsets;       // where each tree begins; n_trees + 1 of them
 };

@@ -25,13 +25,10 @@ public:
         members_.enter(node.samples, node.n);
         score_->enter(node.samples, node.n);
         found_ = done_ = false;
-        std::uint32_t place = 0;
-        while (!done_) {
-            const std::uint32_t count = candidates.next_batch();
-            if (count == 0) break;
+        std::uint32_t place = 0, feature[Candidates::kBatch];
+        while (const std::uint32_t count = done_ ? 0 : candidates.next_batch(feature))
             for (std::uint32_t c = 0; c < count && !done_; ++c)
-                try_feature(candidates.feature[c], place++, split);
-        }
+                try_feature(feature[c], place++, split);
         members_.leave();
         return found_;
     }

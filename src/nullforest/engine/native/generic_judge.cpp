@@ -34,7 +34,7 @@ public:
         Best winning;
         if (winner) winning = best_of(members_, winner->feature);
         for (const Question& question : questions) {
-            const Best best = best_of(probe_members_, question.probe);
+            const Best best = best_of(probe_members_, question.column);
             if (!best.found) continue;
             const bool wins =
                 !winner                             ? true
@@ -70,11 +70,11 @@ private:
     // The probe stands where the winner stood. Most are beaten by one of the first candidates.
     bool beats_all_others(const NodeQuery& node, const Best& probe, std::uint32_t place) {
         Candidates candidates(shape_, node.draw_key, pool_, settings_.candidates);
-        std::uint32_t i = 0;
-        while (const std::uint32_t count = candidates.next_batch())
+        std::uint32_t i = 0, drawn[Candidates::kBatch];
+        while (const std::uint32_t count = candidates.next_batch(drawn))
             for (std::uint32_t c = 0; c < count; ++c, ++i) {
                 if (i == place) continue;
-                const Best other = best_of(members_, candidates.feature[c]);
+                const Best other = best_of(members_, drawn[c]);
                 if (!other.found) continue;
                 if (i < place ? !(probe.value > other.value) : other.value > probe.value)
                     return false;

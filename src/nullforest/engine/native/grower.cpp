@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bag_draw.hpp"
 #include "keyed_random.hpp"
 
 namespace nullforest {
@@ -48,18 +49,7 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
 
 void TreeGrower::draw_samples(std::uint64_t key) {
     const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
-    std::fill(bag_.count.begin(), bag_.count.end(), 0);
-    if (settings_.replace) {
-        const std::uint64_t stream = bootstrap_key(key);
-        for (std::uint32_t j = 0; j < settings_.n_drawn; ++j)
-            ++bag_.count[below(step(stream, j), S)];
-    } else if (settings_.n_drawn == S) {
-        std::fill(bag_.count.begin(), bag_.count.end(), 1);
-    } else {
-        buffer_.resize(S);
-        Shuffle(sample_shape_, subsample_key(key)).next(settings_.n_drawn, buffer_.data());
-        for (std::uint32_t j = 0; j < settings_.n_drawn; ++j) bag_.count[buffer_[j]] = 1;
-    }
+    draw_bag(settings_, sample_shape_, key, bag_.count, buffer_);
     samples_.clear();
     oob_.clear();
     for (std::uint32_t s = 0; s < S; ++s) {
@@ -87,7 +77,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     draw_pool(key);
     const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
     evaluator_->begin_tree(bag_, pool);
-    if (asker_) asker_->begin_tree(tree, bag_, pool);
+    if (asker_) asker_->begin_tree(key, bag_, pool);
     // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
     const bool weightless = samples_.empty();
     if (weightless) {

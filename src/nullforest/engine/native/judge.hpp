@@ -7,8 +7,9 @@
 
 namespace nullforest {
 
+// Which probe asks, the column that it wears, and the place that it takes.
 struct Question {
-    std::uint32_t probe, place;
+    std::uint32_t probe, column, place;
 };
 
 // A probe that wins, and the split it makes (`feature` is its column). The split is there only

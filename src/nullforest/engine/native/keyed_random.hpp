@@ -12,6 +12,7 @@
 //   pool_key         step(tree_key, 1)
 //   subsample_key    step(tree_key, 2)
 //   bootstrap_key    step(tree_key, 3)
+//   oob_permutation  step(tree_key, 16); feature f is shuffled by Shuffle(n, step(that, f))
 //   draw_key         step(node_key, 0)                  candidates of the node
 //
 // Shuffle(n, key) is a keyed bijection of 0..n-1; its i-th value:
@@ -73,6 +74,7 @@ inline std::uint64_t root_key(std::uint64_t tree) { return step(tree, 0); }
 inline std::uint64_t pool_key(std::uint64_t tree) { return step(tree, 1); }
 inline std::uint64_t subsample_key(std::uint64_t tree) { return step(tree, 2); }
 inline std::uint64_t bootstrap_key(std::uint64_t tree) { return step(tree, 3); }
+inline std::uint64_t oob_permutation_key(std::uint64_t tree) { return step(tree, 16); }
 inline std::uint64_t draw_key(std::uint64_t node) { return step(node, 0); }
 inline std::uint64_t child_key(std::uint64_t node, bool right) { return step(node, right ? 2 : 1); }
 

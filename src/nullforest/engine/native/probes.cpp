@@ -30,17 +30,38 @@ TieProfile profile_ties(const RankTable& table) {
     return profile;
 }
 
+namespace {
+
+struct Name {
+    std::uint32_t stratum, number;
+};
+
+// All probes in the order of their numbers.
+std::vector<Name> numbered(const std::vector<std::uint32_t>& n_probes) {
+    std::vector<Name> names;
+    for (std::uint32_t s = 0; s < n_probes.size(); ++s)
+        for (std::uint32_t k = 0; k < n_probes[s]; ++k) names.push_back({s, k});
+    std::stable_sort(names.begin(), names.end(), [&](const Name& a, const Name& b) {
+        return (2 * std::uint64_t{a.number} + 1) * n_probes[b.stratum] <
+               (2 * std::uint64_t{b.number} + 1) * n_probes[a.stratum];
+    });
+    return names;
+}
+
+}  // namespace
+
 ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum,
                      const std::vector<std::uint32_t>& n_probes,
                      const std::vector<std::uint8_t>& copies, std::uint64_t seed,
-                     std::uint32_t period) {
+                     const AskingRates& rates) {
     const std::uint32_t S = static_cast<std::uint32_t>(table.n_samples());
+    const std::vector<Name> names = numbered(n_probes);
     ProbeSet set;
-    set.n_strata = static_cast<std::uint32_t>(n_probes.size());
-    set.period = period;
-    const std::size_t P = std::accumulate(n_probes.begin(), n_probes.end(), std::size_t{0});
-    set.table = std::make_unique<RankTable>(table, P);
-    std::vector<std::vector<std::uint32_t>> features(set.n_strata);
+    set.rates = rates;
+    set.members.resize(n_probes.size());
+    for (std::size_t s = 0; s < n_probes.size(); ++s) set.members[s].resize(n_probes[s]);
+    set.table = std::make_unique<RankTable>(table, names.size());
+    std::vector<std::vector<std::uint32_t>> features(n_probes.size());
     for (std::size_t f = 0; f < table.n_features(); ++f)
         if (copies[feature_stratum[f]])
             features[feature_stratum[f]].push_back(static_cast<std::uint32_t>(f));
@@ -49,30 +70,31 @@ ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum
     std::vector<std::uint32_t> arrangement(S), order(S);
     std::vector<std::uint64_t> distinct(table.n_words());
     for (std::uint32_t i = 0; i + 1 < S; ++i) distinct[i / 64] |= std::uint64_t{1} << i % 64;
-    for (std::uint32_t s = 0; s < set.n_strata; ++s)
-        for (std::uint32_t k = 0; k < n_probes[s]; ++k) {
-            const std::uint64_t key = probe_key(seed, s, k);
-            const std::size_t p = set.id.size();
-            Shuffle(shape, step(key, 0)).next(S, arrangement.data());
-            if (copies[s]) {
-                const auto& among = features[s];
-                const std::uint32_t f =
-                    among[below(step(key, 1), static_cast<std::uint32_t>(among.size()))];
-                const std::uint64_t* differs = table.differs(f);
-                table.read_order(f, order.data());
-                for (std::uint32_t& sample : order) sample = arrangement[sample];
-                for (std::uint32_t start = 0, i = 0; i < S; ++i)
-                    if (i + 1 == S || (differs[i / 64] >> i % 64 & 1)) {
-                        std::sort(order.begin() + start, order.begin() + i + 1);
-                        start = i + 1;
-                    }
-                set.table->set(p, order.data(), differs, table.n_known(f));
-            } else {
-                set.table->set(p, arrangement.data(), distinct.data(), S);
-            }
-            set.id.push_back(probe_id(key));
-            set.stratum.push_back(s);
+    for (const Name& name : names) {
+        const std::uint64_t key = probe_key(seed, name.stratum, name.number);
+        const std::uint32_t p = set.size();
+        Shuffle(shape, step(key, 0)).next(S, arrangement.data());
+        if (copies[name.stratum]) {
+            const auto& among = features[name.stratum];
+            const std::uint32_t f =
+                among[below(step(key, 1), static_cast<std::uint32_t>(among.size()))];
+            const std::uint64_t* differs = table.differs(f);
+            table.read_order(f, order.data());
+            for (std::uint32_t& sample : order) sample = arrangement[sample];
+            for (std::uint32_t start = 0, i = 0; i < S; ++i)
+                if (i + 1 == S || (differs[i / 64] >> i % 64 & 1)) {
+                    std::sort(order.begin() + start, order.begin() + i + 1);
+                    start = i + 1;
+                }
+            set.table->set(p, order.data(), differs, table.n_known(f));
+        } else {
+            set.table->set(p, arrangement.data(), distinct.data(), S);
         }
+        set.members[name.stratum][name.number] = p;
+        set.id.push_back(probe_id(key));
+        set.stratum.push_back(name.stratum);
+        set.number_in_stratum.push_back(name.number);
+    }
     return set;
 }
 
@@ -83,13 +105,25 @@ ProbeAsker::ProbeAsker(const RankTable& table, const Outcome& outcome, const Set
       shape_(settings.pool),
       judge_(make_judge(table, *probes.table, outcome, settings, weighting)) {}
 
-void ProbeAsker::begin_tree(std::uint64_t tree, const Bag& bag, const std::uint32_t* pool) {
-    first_ = static_cast<std::uint32_t>(tree % probes_.period);
-    const std::uint32_t n = (probes_.size() - first_ + probes_.period - 1) / probes_.period;
-    depleted_.assign(n, Span());
-    shift_.resize(n);
-    for (std::uint32_t i = 0; i < n; ++i)
-        shift_[i] = static_cast<std::uint32_t>(std::uint64_t{i} * settings_.candidates / n);
+// Those with (w + floor(i 2^32 / n)) mod 2^32 below the rate: from where the sum wraps round.
+ProbeAsker::Run ProbeAsker::run_of(std::uint64_t word, std::uint32_t n, std::uint32_t rate) {
+    if (rate >= AskingRates::kAlways || n == 0) return {0, n};
+    constexpr std::uint64_t kRound = std::uint64_t{1} << 32;
+    // The first i with floor(i 2^32 / n) >= x, that is i >= x n / 2^32.
+    const auto first_from = [&](std::uint64_t x) {
+        return static_cast<std::uint32_t>((x * n + kRound - 1) >> 32);
+    };
+    const std::uint64_t w = word >> 32, end = std::uint64_t{rate} << 16;
+    const std::uint32_t wrap = w == 0 ? 0 : first_from(kRound - w);
+    // Beyond the wrap up to `end`, and, where w itself lies below `end`, from 0 on.
+    const std::uint32_t last = w == 0 ? first_from(end) : std::min(n, first_from(kRound - w + end));
+    const std::uint32_t more = w != 0 && w < end ? first_from(end - w) : 0;
+    return {wrap == n ? 0 : wrap, last - wrap + more};
+}
+
+void ProbeAsker::begin_tree(std::uint64_t tree_key, const Bag& bag, const std::uint32_t* pool) {
+    tree_ = run_of(asked_in_tree_key(tree_key), probes_.size(), probes_.rates.in_tree);
+    changes_.assign(tree_.count, Change());
     pool_ = pool;
     judge_->begin_tree(bag, pool);
 }
@@ -97,52 +131,67 @@ void ProbeAsker::begin_tree(std::uint64_t tree, const Bag& bag, const std::uint3
 const std::vector<Verdict>& ProbeAsker::winners(const NodeQuery& node, std::uint64_t node_key,
                                                 std::uint32_t begin, std::uint32_t end,
                                                 const Split* winner) {
-    const std::uint64_t key = ask_key(node_key);
     won_.clear();
+    node_ = run_of(asked_at_node_key(node_key), tree_.count, probes_.rates.at_node);
+    if (node_.count == 0) return won_;
     Split placed;
     if (winner && winner->place == Split::kUnknown) {
         placed = *winner;
         placed.place = find_place(node.draw_key, winner->feature);
         winner = &placed;
     }
-    // Places ascend: first the probes whose shift goes round, then those from `start` on. Nothing
+    // Places ascend: first the probes whose place goes round, then those from `start` on. Nothing
     // can win behind a split that nothing can beat.
-    const std::uint32_t C = settings_.candidates, start = below(key, C);
+    const std::uint32_t C = settings_.candidates, start = below(start_key(node_key), C);
     const std::uint32_t limit = winner && winner->perfect ? winner->place + 1 : C;
-    const auto first_with = [&](std::uint32_t shift) {
-        return static_cast<std::uint32_t>(
-            std::lower_bound(shift_.begin(), shift_.end(), shift) - shift_.begin());
+    // The first i with floor(i C / n) >= x.
+    const auto first_from = [&](std::uint32_t x) {
+        return static_cast<std::uint32_t>((std::uint64_t{x} * node_.count + C - 1) / C);
     };
     questions_.clear();
-    add_questions(first_with(C - start), first_with(C - start + std::min(limit, start)),
-                  start - C, begin, end);
-    if (limit > start) add_questions(0, first_with(limit - start), start, begin, end);
+    add_questions(first_from(C - start), first_from(C - start + std::min(limit, start)), start - C,
+                  begin, end);
+    if (limit > start) add_questions(0, first_from(limit - start), start, begin, end);
     judge_->judge(node, winner, questions_, won_);
     return won_;
 }
 
 void ProbeAsker::add_questions(std::uint32_t from, std::uint32_t to, std::uint32_t offset,
                                std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = from; i < to; ++i)
-        if (!(depleted_[i].begin <= begin && end <= depleted_[i].end))
-            questions_.push_back({first_ + i * probes_.period, offset + shift_[i]});
+    for (std::uint32_t i = from; i < to; ++i) {
+        std::uint32_t slot = node_.first + i;
+        if (slot >= tree_.count) slot -= tree_.count;
+        std::uint32_t p = tree_.first + slot;
+        if (p >= probes_.size()) p -= probes_.size();
+        const Change& change = changes_[slot];
+        const bool changed = change.begin <= begin && end <= change.end;
+        const std::uint32_t shift =
+            static_cast<std::uint32_t>(std::uint64_t{i} * settings_.candidates / node_.count);
+        questions_.push_back({p, changed ? change.column : p, offset + shift});
+    }
 }
 
 // Draws the candidates anew, for a kernel that does not say which of them won.
 std::uint32_t ProbeAsker::find_place(std::uint64_t draw_key, std::uint32_t feature) const {
     Candidates candidates(shape_, draw_key, pool_, settings_.candidates);
-    std::uint32_t place = 0;
-    while (const std::uint32_t count = candidates.next_batch())
+    std::uint32_t place = 0, drawn[Candidates::kBatch];
+    while (const std::uint32_t count = candidates.next_batch(drawn))
         for (std::uint32_t c = 0; c < count; ++c, ++place)
-            if (candidates.feature[c] == feature) return place;
+            if (drawn[c] == feature) return place;
     return place;
 }
 
 void ProbeAsker::count(const Verdict& verdict, std::uint64_t node_key, std::uint32_t begin,
                        std::uint32_t end) {
-    const std::uint64_t word = step(ask_key(node_key), probes_.id[verdict.probe]);
-    if (below(word, settings_.pool) < settings_.candidates)
-        depleted_[verdict.probe / probes_.period] = {begin, end};
+    const std::uint32_t p = verdict.probe;
+    const auto& others = probes_.members[probes_.stratum[p]];
+    if (others.size() < 2) return;
+    std::uint32_t k = below(step(change_key(node_key), probes_.id[p]),
+                            static_cast<std::uint32_t>(others.size()) - 1);
+    k += k >= probes_.number_in_stratum[p];
+    const std::uint32_t slot = p >= tree_.first ? p - tree_.first
+                                                : p + probes_.size() - tree_.first;
+    changes_[slot] = {begin, end, others[k]};
 }
 
 }  // namespace nullforest

@@ -15,16 +15,25 @@
 //                    features of the stratum, ascending, with its samples rearranged: what sample
 //                    i has there, sample v(i) has here; ties and missing values go along
 //
-// Which trees. Probes are numbered p = 0, 1, ... through stratum 0, then stratum 1, and so on.
-// Tree t asks the probes with p mod G = t mod G; G is the period. So every tree asks a share 1/G
-// of the probes, and every probe is asked in a share 1/G of the trees.
+// Numbers. Probe k of the n_s of stratum s has the rank (2k + 1) / n_s; probes are numbered
+// p = 0..P-1 by rank, equal ones by stratum, so that any run of numbers holds all strata.
 //
-// At a node with key `node_key` where a split is sought, the n probes that the tree asks, ascending
-// in p, i = 0..n-1, stand in places that are spread evenly from a start:
-//   start            below(step(node_key, 3), C)
+// Who is asked. A probe fares as a feature does, only more often. A feature is in the pool of a
+// tree with probability F_t/F and then a candidate at a node with probability C/F_t; a probe is
+// asked in a tree with probability R_t/2^16 and then at a node with probability R_n/2^16
+// (engine/probing.py says which R_t, R_n: the product is above C/F by a factor that does not depend
+// on the number of trees). Asked in a list of n are those with
+//   (w + floor(i 2^32 / n)) mod 2^32  <  R 2^16,        i = 0..n-1, ascending from where this wraps
+// with w the upper half of a random word:
+//   in tree t        step(tree_key, 4), of the list of all P probes
+//   at a node        step(node_key, 3), of the list that the tree asks
+// so that each is asked with probability R/2^16 exactly, and they lie close together.
+//
+// At a node where a split is sought, the n probes asked, i = 0..n-1 in their order, stand in places
+// spread evenly from a start, each equally likely for each probe:
+//   start            below(step(node_key, 4), C)
 //   place            (start + floor(i C / n)) mod C
-// So each place is equally likely for each probe, and anew at every node. The probe (if not
-// depleted) takes the place of that candidate in the draw order. It wins if it would then win by
+// The probe takes the place of that candidate in the draw order. It wins if it would then win by
 // the rules of evaluator.hpp: its best score is strictly greater than those of all candidates before
 // it and not smaller than those of all after it. (Seen from the whole node: with c of the C
 // candidates tied at the best score g*, a probe of score g wins with probability
@@ -32,10 +41,10 @@
 // T(c) = [g > g*] + [g = g*] / (c + 1), over the draw of the place.) Where no candidate splits the
 // node at all, any split of the probe wins. With `min_gain`, its split must gain that much.
 //
-// Depletion. A real feature that wins is used up: what lies below was split by it. A probe that
-// wins a node is depleted below it, in this tree, if
-//   below(step(step(node_key, 3), id), F_t) < C
-// (as often as a feature of the tree's pool is a candidate), and not asked there.
+// After a win. A real feature that wins is used up: what lies below was split by it, and how it
+// orders the samples there says nothing of how it won. So below a node that a probe won (the
+// latest, in preorder), in this tree, it wears another column of its stratum: that of the probe
+//   k' = below(step(step(node_key, 5), id), n_s - 1), plus 1 if not below k    (where n_s > 1)
 #pragma once
 #include <memory>
 
@@ -48,7 +57,10 @@ inline std::uint64_t probe_key(std::uint64_t seed, std::uint64_t stratum, std::u
     return step(step(step(1, seed), stratum), number);
 }
 inline std::uint64_t probe_id(std::uint64_t probe) { return step(probe, 2) >> 1; }
-inline std::uint64_t ask_key(std::uint64_t node) { return step(node, 3); }
+inline std::uint64_t asked_in_tree_key(std::uint64_t tree) { return step(tree, 4); }
+inline std::uint64_t asked_at_node_key(std::uint64_t node) { return step(node, 3); }
+inline std::uint64_t start_key(std::uint64_t node) { return step(node, 4); }
+inline std::uint64_t change_key(std::uint64_t node) { return step(node, 5); }
 
 // How many distinct values does each feature have, and how common is the commonest?
 struct TieProfile {
@@ -56,14 +68,22 @@ struct TieProfile {
 };
 TieProfile profile_ties(const RankTable& table);
 
+// In what share of the trees, and there of the nodes, is a probe asked? In units of 2^-16.
+struct AskingRates {
+    static constexpr std::uint32_t kAlways = 1u << 16;
+    std::uint32_t in_tree = kAlways, at_node = kAlways;
+};
+
 // The probes of a forest: a rank table of their own.
 struct ProbeSet {
     std::unique_ptr<RankTable> table;
     std::vector<std::uint64_t> id;
-    std::vector<std::uint32_t> stratum;
-    std::uint32_t n_strata = 0, period = 1;
+    std::vector<std::uint32_t> stratum, number_in_stratum;
+    std::vector<std::vector<std::uint32_t>> members;  // of each stratum: number k to p
+    AskingRates rates;
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(id.size()); }
+    std::uint32_t n_strata() const { return static_cast<std::uint32_t>(members.size()); }
 };
 
 // `feature_stratum`: of each of the F features. `n_probes`: in each stratum. `copies`: whether a
@@ -71,7 +91,7 @@ struct ProbeSet {
 ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum,
                      const std::vector<std::uint32_t>& n_probes,
                      const std::vector<std::uint8_t>& copies, std::uint64_t seed,
-                     std::uint32_t period);
+                     const AskingRates& rates);
 
 // Asks the probes of one tree after the other; one per thread.
 class ProbeAsker {
@@ -79,7 +99,7 @@ public:
     ProbeAsker(const RankTable& table, const Outcome& outcome, const Settings& settings,
                const ProbeSet& probes, Weighting weighting);
 
-    void begin_tree(std::uint64_t tree, const Bag& bag, const std::uint32_t* pool);
+    void begin_tree(std::uint64_t tree_key, const Bag& bag, const std::uint32_t* pool);
 
     // The probes that would have won the node with members [begin, end) of the tree's samples.
     // `winner` is null where no candidate splits it.
@@ -91,11 +111,18 @@ public:
                std::uint32_t end);
 
 private:
+    // Below a node that the probe won it wears another column.
+    struct Change {
+        std::uint32_t begin = 1, end = 0;  // nothing lies inside
+        std::uint32_t column = 0;
+    };
+    // A run of a list, round its end.
+    struct Run {
+        std::uint32_t first = 0, count = 0;
+    };
+    static Run run_of(std::uint64_t word, std::uint32_t n, std::uint32_t rate);
     void add_questions(std::uint32_t from, std::uint32_t to, std::uint32_t offset,
                        std::uint32_t begin, std::uint32_t end);
-    struct Span {
-        std::uint32_t begin = 1, end = 0;  // nothing lies inside
-    };
     std::uint32_t find_place(std::uint64_t draw_key, std::uint32_t feature) const;
 
     const Settings& settings_;
@@ -103,9 +130,8 @@ private:
     ShuffleShape shape_;
     const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<Judge> judge_;
-    std::uint32_t first_ = 0;
-    std::vector<std::uint32_t> shift_;  // floor(i C / n)
-    std::vector<Span> depleted_;  // of the probes asked in this tree
+    Run tree_, node_;
+    std::vector<Change> changes_;
     std::vector<Question> questions_;
     std::vector<Verdict> won_;
 };

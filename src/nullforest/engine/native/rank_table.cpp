@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -25,6 +26,14 @@ struct RankTable::Worker {
     std::uint64_t fingerprint = 0;
     std::int64_t infinite_feature = -1;
     bool has_missing = false;
+    const std::function<void()>* poll = nullptr;  // of the calling thread's worker alone
+    std::chrono::steady_clock::time_point next_poll{};
+
+    void breathe() {
+        if (!poll || std::chrono::steady_clock::now() < next_poll) return;
+        (*poll)();
+        next_poll = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    }
 };
 
 void RankTable::allocate() {
@@ -77,16 +86,19 @@ void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
     }
 }
 
-RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
+RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll)
+    : matrix_(matrix) {
     const std::size_t F = n_features();
     allocate();
     std::atomic<std::size_t> next{0};
     std::mutex merge;
     std::exception_ptr failure;
-    const auto work = [&] {
+    std::atomic<bool> cancel{false};
+    const auto work = [&](bool calling_thread) {
         try {
             Worker worker;
-            for (;;) {
+            if (calling_thread) worker.poll = &poll;
+            while (!cancel) {
                 const std::size_t begin = next.fetch_add(kColumnsAtOnce);
                 if (begin >= F) break;
                 rank_columns(begin, std::min(begin + kColumnsAtOnce, F), worker);
@@ -100,13 +112,14 @@ RankTable::RankTable(const Matrix& matrix, int n_threads) : matrix_(matrix) {
         } catch (...) {
             std::lock_guard<std::mutex> lock(merge);
             failure = std::current_exception();
+            cancel = true;
         }
     };
     std::vector<std::thread> threads;
     const std::size_t n_blocks = (F + kColumnsAtOnce - 1) / kColumnsAtOnce;
     for (std::size_t t = 1; t < std::min<std::size_t>(n_threads, n_blocks); ++t)
-        threads.emplace_back(work);
-    work();
+        threads.emplace_back(work, false);
+    work(true);
     for (auto& thread : threads) thread.join();
     if (failure) {
         munmap(block_, mapped_bytes_);
@@ -172,6 +185,7 @@ void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker,
             worker.infinite_feature = static_cast<std::int64_t>(f);
         store(f, worker.order.data());
         worker.fingerprint += hash_of(f);
+        worker.breathe();
     }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -33,7 +34,8 @@ class RankTable {
 public:
     static constexpr std::size_t kWalkSamples = 512;
 
-    RankTable(const Matrix& matrix, int n_threads);
+    // `poll` is called on the calling thread a few times a second and may throw to stop.
+    RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll);
     // Columns to be filled in by `set`, for the samples of `like`.
     RankTable(const RankTable& like, std::size_t n_columns);
     RankTable(const RankTable&) = delete;

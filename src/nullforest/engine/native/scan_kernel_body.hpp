@@ -45,16 +45,15 @@ public:
     void run() {
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        while (const std::uint32_t count = candidates.next_batch()) {
-            for (std::uint32_t c = 0; c < count; ++c) {
-                const std::uint8_t* p = task_.order + candidates.feature[c] * task_.stride;
+        candidates.visit(
+            [this](std::uint32_t feature) {
+                const std::uint8_t* p = task_.order + feature * task_.stride;
                 for (std::uint32_t w = 0; w < task_.n_words; ++w) __builtin_prefetch(p + 64 * w);
-            }
-            for (std::uint32_t c = 0; c < count; ++c) {
-                try_feature(candidates.feature[c]);
-                if (task_.perfect) return;
-            }
-        }
+            },
+            [this](std::uint32_t feature) {
+                try_feature(feature);
+                return task_.perfect;
+            });
     }
 
 private:

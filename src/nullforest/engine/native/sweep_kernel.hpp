@@ -1,6 +1,6 @@
 // Which candidate splits a node of two classes best, when more than 512 samples are ranked?
 //
-// A node that is not tiny counts its members and its ones in equal steps of rank, some 8 to 16
+// A node that is not tiny counts its members and its ones in equal steps of rank, some 4 to 8
 // members each. Within a step the path of (k members, l ones) stays inside the polygon of its two
 // ends, "all ones first" and "all zeros first"; the score D^2 / (k (n - k)) is convex, so a step
 // whose corners do not beat the best cannot hold a better split. The members of the few steps

@@ -10,7 +10,7 @@ template <class Rank>
 class Sweep {
 public:
     explicit Sweep(SweepTask& task) : task_(task), n_(task.n), ones_(task.n_ones) {
-        while ((task.n_samples - 1) >> shift_ >= task.n / 8 + 1) ++shift_;
+        while ((task.n_samples - 1) >> shift_ >= task.n / 4 + 1) ++shift_;
         n_steps_ = ((task.n_samples - 1) >> shift_) + 1;
         refresh();
     }
@@ -18,18 +18,18 @@ public:
     void run() {
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        while (const std::uint32_t count = candidates.next_batch()) {
+        std::uint32_t feature[Candidates::kBatch];
+        while (const std::uint32_t count = candidates.next_batch(feature)) {
             const std::uint32_t ahead = task_.n <= kTiny ? count : 1;
-            for (std::uint32_t c = 0; c < ahead; ++c) prefetch(candidates.feature[c]);
+            for (std::uint32_t c = 0; c < ahead; ++c) prefetch(feature[c]);
             for (std::uint32_t c = 0; c < count; ++c) {
-                const std::uint32_t f = candidates.feature[c];
-                if (ahead == 1 && c + 1 < count) prefetch(candidates.feature[c + 1]);
-                if (task_.flags[f] & 2)
-                    task_.try_slowly(task_.owner, task_, f);
+                if (ahead == 1 && c + 1 < count) prefetch(feature[c + 1]);
+                if (task_.flags[feature[c]] & 2)
+                    task_.try_slowly(task_.owner, task_, feature[c]);
                 else if (task_.n <= kTiny)
-                    by_counting(f);
+                    by_counting(feature[c]);
                 else
-                    by_steps(f);
+                    by_steps(feature[c]);
                 refresh();
                 if (task_.perfect()) return;
             }
@@ -107,21 +107,26 @@ private:
         }
         const bool first = !task_.found && !(task_.flags[feature] & 1);
         const double level = first ? first_level() : level_;
-        int any = 0;
-        for (std::uint32_t b = 0; b < n_steps_; ++b) {
-            const int beat = corners_beat(b, level);
-            task_.open[b] = static_cast<std::uint8_t>(beat);
-            any |= beat;
-        }
-        if (any) search_open_steps(feature);
+        if (open_steps(task_.members, task_.ones, task_.open, level)) search_open_steps(feature);
     }
 
-    int corners_beat(std::int64_t b, double level) const {
-        const double k0 = task_.members[b - 1], l0 = task_.ones[b - 1];
-        const double k1 = task_.members[b], l1 = task_.ones[b];
-        const double ka = k0 + (l1 - l0), kb = k1 - (l1 - l0);
-        return (square(k1, l1) > level * spread(k1)) | (square(ka, l1) > level * spread(ka)) |
-               (square(kb, l0) > level * spread(kb));
+    // Marks the steps of which a corner beats `level`; true when there is one. A step runs from the
+    // counts up to the step before to those with it.
+    bool open_steps(const std::int32_t* __restrict members, const std::int32_t* __restrict ones,
+                    std::uint8_t* __restrict open, double level) const {
+        const double n = n_, all_ones = ones_;
+        const auto beats = [=](double k, double l) {
+            const double d = l * n - k * all_ones;
+            return d * d * kMargin > level * (k * (n - k));
+        };
+        std::uint8_t any = 0;
+        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
+            const double k0 = members[b - 1], l0 = ones[b - 1], k1 = members[b], l1 = ones[b];
+            const bool beat = beats(k1, l1) | beats(k0 + (l1 - l0), l1) | beats(k1 - (l1 - l0), l0);
+            open[b] = beat;
+            any |= open[b];
+        }
+        return any;
     }
 
     // Nothing found yet: some split at the end of a step is at least this good (no ties here), so

@@ -46,10 +46,11 @@ public:
         ask(probes_);
         for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
             if (!passes_[i]) continue;
-            if (probes_.flags()[columns_[i]])  // a place on the same side of the winner will do
-                open_.push_back({columns_[i], i < task_.n_or_equal ? 0u : winner->place + 1});
+            const Question& question = questions[who_[i]];
+            if (probes_.flags()[question.column])
+                open_.push_back(question);
             else
-                won.push_back({columns_[i], Split()});
+                won.push_back({question.probe, Split()});
         }
         for (const Question& question : in_its_place_) stand_in(node, question, won);
         exact_->judge(node, winner, open_, won);
@@ -89,11 +90,13 @@ private:
     // stays open.
     void sort_out(const std::vector<Question>& questions, std::uint32_t place) {
         columns_.resize(questions.size());
+        who_.resize(questions.size());
         in_its_place_.clear();
         task_.n_asked = task_.n_or_equal = 0;
         const bool missing = probes_.has_missing();
-        for (const Question& question : questions) {
-            if (missing && (probes_.flags()[question.probe] & RankTable::kMissing)) {
+        for (std::uint32_t i = 0; i < questions.size(); ++i) {
+            const Question& question = questions[i];
+            if (missing && (probes_.flags()[question.column] & RankTable::kMissing)) {
                 open_.push_back(question);
                 continue;
             }
@@ -101,7 +104,8 @@ private:
                 in_its_place_.push_back(question);
                 continue;
             }
-            columns_[task_.n_asked++] = question.probe;
+            who_[task_.n_asked] = i;
+            columns_[task_.n_asked++] = question.column;
             task_.n_or_equal += question.place < place;
         }
     }
@@ -118,25 +122,25 @@ private:
     // The probe takes the winner's place and has to face all other candidates. Most are beaten by
     // one of the first.
     void stand_in(const NodeQuery& node, const Question& question, std::vector<Verdict>& won) {
-        if (probes_.flags()[question.probe]) return open_.push_back(question);
-        sort_by(probe_members_, node, question.probe);
+        if (probes_.flags()[question.column]) return open_.push_back(question);
+        sort_by(probe_members_, node, question.column);
         task_.found = false;
         for (std::uint32_t k = 1, ones = 0; k < node.n; ++k) {
             ones += outcome_.label[probe_members_.sample[k - 1]];
             if (k >= task_.min_leaf && k + task_.min_leaf <= node.n && task_.beats(k, ones))
-                task_.take(question.probe, k, ones);
+                task_.take(question.column, k, ones);
         }
         if (!task_.found) return;
         bool sure = true;
         Candidates candidates(shape_, node.draw_key, pool_, settings_.candidates);
         columns_.resize(Candidates::kBatch);
-        std::uint32_t place = 0;
-        while (const std::uint32_t count = candidates.next_batch()) {
+        std::uint32_t place = 0, drawn[Candidates::kBatch];
+        while (const std::uint32_t count = candidates.next_batch(drawn)) {
             task_.n_asked = task_.n_or_equal = 0;
             for (std::uint32_t c = 0; c < count; ++c, ++place) {
                 if (place == question.place) continue;
-                sure = sure && !(table_.flags()[candidates.feature[c]] & RankTable::kMissing);
-                columns_[task_.n_asked++] = candidates.feature[c];
+                sure = sure && !(table_.flags()[drawn[c]] & RankTable::kMissing);
+                columns_[task_.n_asked++] = drawn[c];
                 task_.n_or_equal += place < question.place;
             }
             ask(table_);
@@ -162,7 +166,7 @@ private:
     std::unique_ptr<Judge> exact_;
     WalkTask task_{};
     std::vector<Question> open_, in_its_place_;
-    std::vector<std::uint32_t> columns_;
+    std::vector<std::uint32_t> columns_, who_;
     std::vector<std::uint8_t> passes_;
 };
 

@@ -25,11 +25,8 @@ public:
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
         std::uint32_t place = 0;
-        while (const std::uint32_t count = candidates.next_batch()) {
-            for (std::uint32_t c = 0; c < count; ++c) prefetch(candidates.feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c, ++place)
-                if (try_feature(candidates.feature[c], place)) return;
-        }
+        candidates.visit([this](std::uint32_t feature) { prefetch(feature); },
+                         [&](std::uint32_t feature) { return try_feature(feature, place++); });
     }
 
     // Columns held against a best that is known.
@@ -63,33 +60,61 @@ private:
                 return false;
             return improved(place);
         }
+        if (task_.n <= 64) return search(feature, place, gather_few(feature));
         std::uint64_t bits[kMost / 64 + 2] = {};
         gather_labels(feature, bits);
-        bool better = false, known = false;
-        const std::uint8_t* boundary = nullptr;
+        return search(feature, place, bits);
+    }
+
+    bool search(std::uint32_t feature, std::uint32_t place, std::uint64_t bits) {
+        Count running[64];
+        const std::uint64_t out = simd_.outside(bits, 0, lo_, hi_, running);
+        if (__builtin_expect(out == 0, 1)) return false;
+        Ties ties;
+        return confirm(feature, 0, out, running, ties) && improved(place);
+    }
+    bool search(std::uint32_t feature, std::uint32_t place, const std::uint64_t* bits) {
+        bool better = false;
+        Ties ties;
         std::uint32_t base = 0;
         for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
             Count running[64];
-            std::uint64_t out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
-            for (; out; out &= out - 1) {
-                const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
-                if (!task_.beats(k, l)) continue;
-                if (task_.flags[feature] & 1) {
-                    if (!known) boundary = task_.boundaries(task_.owner, feature);
-                    known = true;
-                    if (!boundary[k - 1]) continue;
-                }
-                task_.take(feature, k, l);
-                better = true;
-            }
+            const std::uint64_t out =
+                simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
+            if (out) better |= confirm(feature, k0, out, running, ties);
             base += simd_.count(bits[k0 / 64]);
         }
         return better && improved(place);
     }
 
+    // Where the values of a feature differ, asked for at most once.
+    struct Ties {
+        const std::uint8_t* boundary = nullptr;
+    };
+
+    // Looks exactly at the positions that left the envelope; true when one beats the best.
+    bool confirm(std::uint32_t feature, std::uint32_t k0, std::uint64_t out, const Count* running,
+                 Ties& ties) {
+        bool better = false;
+        for (; out; out &= out - 1) {
+            const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
+            if (!task_.beats(k, l)) continue;
+            if (task_.flags[feature] & 1) {
+                if (!ties.boundary) ties.boundary = task_.boundaries(task_.owner, feature);
+                if (!ties.boundary[k - 1]) continue;
+            }
+            task_.take(feature, k, l);
+            better = true;
+        }
+        return better;
+    }
+
     bool passes(std::uint32_t column, bool or_equal) {
         std::uint64_t bits[kMost / 64 + 2] = {};
-        gather_labels(column, bits);
+        if (task_.n <= 64)
+            bits[0] = gather_few(column);
+        else
+            gather_labels(column, bits);
         std::uint32_t base = 0;
         for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
             Count running[64];
@@ -117,6 +142,22 @@ private:
             bits[fill / 64 + 1] = labels >> 1 >> (63 - fill % 64);
             fill += simd_.count(members);
         }
+    }
+
+    // The labels of up to 64 members fit one word.
+    std::uint64_t gather_few(std::uint32_t column) const {
+        const std::uint8_t* order = task_.order + column * task_.stride;
+        const auto* ninth = reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words);
+        const std::uint32_t n_words = task_.n_words;
+        std::uint64_t bits = 0, members, ones;
+        std::uint32_t fill = 0;
+        for (std::uint32_t w = 0; w + 1 < n_words; ++w) {
+            simd_.gather(order, ninth, w, members, ones);
+            bits |= simd_.squeeze(ones, members) << fill % 64;  // full: nothing is left to add
+            fill += simd_.count(members);
+        }
+        simd_.gather(order, ninth, n_words - 1, members, ones);
+        return bits | simd_.squeeze(ones, members & last_mask_) << fill % 64;
     }
 
     bool improved(std::uint32_t place) {

@@ -1,0 +1,176 @@
+"""What if this one feature meant nothing? The permutation test of Hapfelmeier and Ulm.
+
+One feature at a time is permuted across the samples, all else stays, a forest is grown anew and
+the feature's importance compared with the one observed. Unlike permuted labels this keeps the
+other features' relation to the label, so relevant features do not make the test conservative.
+
+Promises: each feature's false positive rate, also where other features are related to the label
+(but a feature that is correlated with a relevant one is not exchangeable with its permutation,
+and is selected for that). Cost: up to B forests *per feature*, which is why it stops early (see
+`stopping`) and can be told to test some features only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest.baselines.results import selection_from
+from nullforest.baselines.statistics import Statistic, instrument
+from nullforest.baselines.stopping import Stop, Stopping
+from nullforest.decisions import ErrorRate
+from nullforest.engine import RankTable, grow
+from nullforest.errors import InputError
+from nullforest.nulls.base import check_alpha
+from nullforest.progress import Report, progress_bar
+from nullforest.randomness import COLUMNS, forest_seed, stream
+from nullforest.selection import Selection
+
+KIND = "variable permutation"
+
+
+def variable_permutation(
+    X: Any,
+    y: Any,
+    *,
+    statistic: Statistic = "permutation",
+    features: Sequence[int] | NDArray[Any] | None = None,
+    permutations: int = 500,
+    stop: Stop = "certain",
+    exceedances: int = 8,
+    alpha: float = 0.05,
+    error: ErrorRate = "fpr",
+    seed: int = 0,
+    n_jobs: int = -1,
+    max_seconds: float | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Selection:
+    """Select the features whose importance falls when they alone are permuted.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    statistic : {"permutation", "gini", "frequency", "corrected_gini"}
+        The importance that is tested.
+    features : sequence of int or mask, optional
+        Features to test; all of them where not given. The others get a p-value of 1.
+    permutations : int
+        Most permutations of a feature.
+    stop : {"certain", "sprt", "besag_clifford", "none"}
+        When to stop before that: see :mod:`nullforest.baselines.stopping`. "certain" and "sprt"
+        stop for a decision at `alpha` and so go with error="fpr" only.
+    exceedances : int
+        Exceedances after which "besag_clifford" stops.
+    alpha : float
+        The error rate to hold.
+    error : {"fpr", "fdr", "fdr_by", "fwer"}
+        Which error rate.
+    seed : int
+        Seed. Permutation b of feature f and its forest depend on (seed, f, b) alone.
+    n_jobs : int
+        Threads; no effect on the answer.
+    max_seconds : float, optional
+        Answer with the features tested by then; the others get a p-value of 1.
+    progress : callable, optional
+        Told (features done, in all); a bar on the terminal where not given.
+    **settings
+        All other settings of :func:`nullforest.grow`.
+
+    Returns
+    -------
+    Selection
+
+    References
+    ----------
+    A. Hapfelmeier, K. Ulm, A new variable selection approach using random forests, Computational
+    Statistics and Data Analysis 60 (2013). A. Hapfelmeier, R. Hornung, B. Haller, Efficient
+    permutation testing of variable importance measures by the example of random forests,
+    Computational Statistics and Data Analysis 181 (2023).
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> s = nf.baselines.variable_permutation(X, X[:, 5] > 0, trees=50, permutations=59)
+    >>> bool(s.support[5]), s.forests < 1 + 8 * 59
+    (True, True)
+    """
+    start = monotonic()
+    check_alpha(alpha)
+    rule = Stopping(stop, permutations, alpha, exceedances)
+    if error != "fpr" and stop in ("certain", "sprt"):
+        raise InputError(
+            f"stop={stop!r} decides at alpha for each feature on its own; for error={error!r} use "
+            "stop='besag_clifford' or 'none'."
+        )
+    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    F = table.shape[1]
+    tested = _indices(features, F)
+    tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)
+    settings = settings | {"n_jobs": n_jobs} | tool.settings
+    observed = grow(tool.table, y, seed=seed, **settings)
+    values = tool.read(observed)
+    pvalues, expected = np.ones(F), np.full(F, np.nan)
+    used = np.zeros(F, np.int64)
+    work = np.array(table.matrix, order="F")  # one column at a time is permuted here
+    with progress_bar("Permuting features", progress) as tell:
+        for i, f in enumerate(tested):
+            if max_seconds is not None and i and monotonic() > start + max_seconds:
+                break
+            d = m = 0
+            total, column = 0.0, work[:, f].copy()
+            while m == 0 or not rule.done(d, m):
+                work[:, f] = column[stream(seed, COLUMNS, f, m).permutation(len(column))]
+                again = instrument(work, statistic, seed=seed, n_jobs=n_jobs)
+                forest = grow(again.table, y, seed=forest_seed(seed, COLUMNS, f, m), **settings)
+                value = float(again.read(forest)[f])
+                total, d, m = total + value, d + (value >= values[f]), m + 1
+                tell(i + m / permutations, len(tested))
+            work[:, f] = column
+            pvalues[f], expected[f], used[f] = rule.pvalue(d, m), total / m, m
+            tell(i + 1, len(tested))
+    done = int(np.sum(used > 0))
+    notes: list[str] = []
+    if done < len(tested):
+        notes.append(f"Stopped by max_seconds after {done} of {len(tested)} features.")
+    if done < F:
+        notes.append(f"{F - done} features were not tested; their p-value is set to 1.")
+    return selection_from(
+        pvalues,
+        values,
+        kind=KIND,
+        statistic=tool.name,
+        expected=np.where(used > 0, expected, values),
+        tally=tool.tally(observed),
+        alpha=alpha,
+        error=error,
+        forests=1 + int(used.sum()),
+        seconds=monotonic() - start,
+        one_threshold=False,
+        notes=tuple(notes),
+        details={"stop": stop, "permutations": used.tolist()},
+    )
+
+
+def _indices(features: Any, n_features: int) -> list[int]:
+    if features is None:
+        return list(range(n_features))
+    array = np.asarray(features)
+    if array.dtype == bool:
+        if array.shape != (n_features,):
+            raise InputError(f"The mask has {array.size} entries for {n_features} features.")
+        return [int(f) for f in np.flatnonzero(array)]
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise InputError("features must be column numbers or a mask of columns.")
+    wrong = array[(array < 0) | (array >= n_features)]
+    if len(wrong):
+        raise InputError(
+            f"There is no feature {wrong[0]}; columns count from 0 to {n_features - 1}."
+        )
+    return [int(f) for f in array]

@@ -1,0 +1,140 @@
+"""What should make a reader careful? Weaknesses of the run and of the data, in plain words."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest.errors import InputError
+
+if TYPE_CHECKING:
+    from nullforest.selection import Selection
+
+#: A level this share of the one asked for, or less, wastes half of the error rate.
+COARSE = 0.5
+#: Overlap of the selection of half the trees with that of all; below, one feature in five differs.
+SETTLED = 0.8
+#: A class with less than this share of its equal part is rare: 20 % of two classes.
+RARE = 0.4
+#: Names that a sentence lists before it says "and more".
+NAMED = 3
+#: Columns that are hashed at a time, so that a copy of them fits into memory.
+AT_ONCE = 4096
+
+
+def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[str]:
+    """List what a reader of the selection should know.
+
+    Parameters
+    ----------
+    selection : Selection
+    X : (S, F) array or sparse matrix, optional
+        The data, to look for duplicated columns.
+    labels : (S,) array, optional
+        The classes, to look at their balance; None where the target is a number.
+
+    Examples
+    --------
+    >>> import nullforest as nf, numpy as np
+    >>> t = nf.Tally.from_counts([2, 0, 0, 1], nodes_per_tree=[1] * 3, n_samples=20)
+    >>> for words in cautions(nf.select(t, null="paper"), labels=["ill"] * 2 + ["well"] * 18):
+    ...     print(words)
+    Few trees for this alpha: a null feature is chosen 0.75 times on average, and counts are whole
+    numbers, so a rate of 0.05 was asked for but 0.0156 is reached, and relevant features may be
+    missed. More trees make the steps finer.
+    The classes are out of balance: 2 of 20 samples are 'ill'. An out-of-bag error looks good
+    there even if the forest knows nothing, and this null may be too lenient; the one of probes
+    is made for it.
+    """
+    if X is not None and X.shape != (selection.tally.n_samples, selection.tally.n_features):
+        raise InputError(
+            f"X has {X.shape[0]} samples and {X.shape[1]} features, but the forest was grown on "
+            f"{selection.tally.n_samples} and {selection.tally.n_features}; give the same data."
+        )
+    found = [
+        _few_trees(selection),
+        _unsettled(selection),
+        _no_signal(selection),
+        None if labels is None else _imbalance(np.asarray(labels), selection.null.kind),
+        None if X is None else _duplicates(X, selection.tally.names),
+    ]
+    return [words for words in found if words]
+
+
+def _few_trees(selection: Selection) -> str | None:
+    if selection.error != "fpr" or selection.level > COARSE * selection.alpha:
+        return None
+    return (
+        f"Few trees for this alpha: a null feature is chosen {selection.null.mean:.3g} times on "
+        f"average, and counts are whole numbers, so a rate of {selection.alpha:g} was asked for "
+        f"but {selection.level:.3g} is reached, and relevant features may be missed. More trees "
+        "make the steps finer."
+    )
+
+
+def _unsettled(selection: Selection) -> str | None:
+    growth = selection.growth
+    if growth is None or len(growth.trees) < 2:
+        return None
+    half = int(np.argmin(np.abs(growth.trees - growth.trees[-1] / 2)))
+    agreement = float(growth.agreement[half])
+    if agreement >= SETTLED:
+        return None
+    first, last = int(growth.n_selected[half]), int(growth.n_selected[-1])
+    return (
+        f"The selection has not settled: {growth.trees[half]} trees selected {first} of the "
+        f"features, all {growth.trees[-1]} trees {last}, and {agreement:.0%} of those selected by "
+        "either are selected by both. Grow more trees."
+    )
+
+
+def _no_signal(selection: Selection) -> str | None:
+    growth = selection.growth
+    if growth is None or growth.better_than_guessing is not False:
+        return None
+    return (
+        "The forest finds no signal: out of bag its predictions are not clearly better than "
+        f"guessing (error {growth.oob_errors[-1]:.3g}, guessing {growth.guessing_error:.3g}). "
+        "Features that are selected nevertheless deserve a second look."
+    )
+
+
+def _imbalance(labels: NDArray[Any], kind: str) -> str | None:
+    classes, sizes = np.unique(labels.astype(str), return_counts=True)
+    rarest = int(sizes.argmin())
+    if sizes[rarest] >= RARE * len(labels) / len(classes):
+        return None
+    lenient = ""
+    if kind != "probes":
+        lenient = ", and this null may be too lenient; the one of probes is made for it"
+    return (
+        f"The classes are out of balance: {sizes[rarest]} of {len(labels)} samples are "
+        f"'{classes[rarest]}'. An out-of-bag error looks good there even if the forest knows "
+        f"nothing{lenient}."
+    )
+
+
+def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:
+    first_of: dict[bytes, int] = {}
+    pairs: list[tuple[int, int]] = []
+    for start in range(0, X.shape[1], AT_ONCE):
+        block = X[:, start : start + AT_ONCE]
+        block = block.toarray() if hasattr(block, "toarray") else block
+        columns = np.ascontiguousarray(np.asarray(block, float).T) + 0.0  # -0 becomes 0
+        for offset, column in enumerate(columns):
+            key = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
+            first = first_of.setdefault(key, start + offset)
+            if first != start + offset:
+                pairs.append((first, start + offset))
+    if not pairs:
+        return None
+    listed = ", ".join(f"{names[b]} (= {names[a]})" for a, b in pairs[:NAMED])
+    more = "" if len(pairs) <= NAMED else f", and {len(pairs) - NAMED} more"
+    verb = "column repeats another" if len(pairs) == 1 else "columns repeat others"
+    return (
+        f"{len(pairs)} {verb}: {listed}{more}. Copies share what their feature is worth, so each "
+        "is chosen less often than it would be alone; leave the copies out."
+    )

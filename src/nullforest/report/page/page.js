@@ -1,0 +1,111 @@
+// How does the page react? It unpacks its data, then follows the slider and the switch.
+
+async function unpacked() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function say(id, text, value) {
+  const place = document.getElementById(id);
+  place.textContent = text;
+  place.dataset.value = String(value);
+}
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.decider = new Decider(data);
+    this.table = new FeatureTable(this.decider);
+    this.points = qqPoints(this.decider);
+    this.asked = { error: data.decision.error, stop: data.slider.alpha.indexOf(data.decision.alpha) };
+    this.slider = document.getElementById("alpha");
+    this.slider.max = data.slider.alpha.length - 1;
+    this.slider.addEventListener("input", () => this.soon());
+    this.switches = Array.from(document.querySelectorAll("[name=error]"));
+    for (const radio of this.switches) radio.addEventListener("change", () => this.soon());
+    document.getElementById("back").addEventListener("click", () => this.reset());
+    document.getElementById("copy").addEventListener("click", () => this.copy());
+    for (const control of document.querySelectorAll("input, #copy")) control.disabled = false;
+    document.getElementById("strata").hidden = data.kinds.count.length === data.counts.count.length;
+    let width = 0;
+    new ResizeObserver(([entry]) => {
+      if (Math.abs(entry.contentRect.width - width) > 1) this.drawAll();
+      width = entry.contentRect.width;
+    }).observe(document.getElementById("histogram"));
+    window.addEventListener("beforeprint", () => { this.drawAll(); this.table.turnTo(this.table.page, PRINTED_ROWS); });
+    window.addEventListener("afterprint", () => { this.drawAll(); this.table.turnTo(0); });
+    this.reset();
+    this.drawAll();
+  }
+
+  reset() {
+    this.slider.value = this.asked.stop;
+    for (const radio of this.switches) radio.checked = radio.value === this.asked.error;
+    this.update();
+  }
+
+  /** Follow a slider that is dragged once per frame, not once per event. */
+  soon() {
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.update(); });
+  }
+
+  update() {
+    const error = this.switches.find((radio) => radio.checked).value;
+    const stop = Number(this.slider.value);
+    const state = this.state = this.decider.at(error, stop);
+    const moved = error !== this.asked.error || stop !== this.asked.stop;
+    const { data } = this, rate = data.error_rates[error];
+    const headline = moved
+      ? `${state.selected} of ${data.names.length} features selected at a ${rate} of ${state.label}: ` +
+        `count above ${state.threshold}, ${digits(data.decision.expected_count, 3)} expected by chance`
+      : data.headline;
+    document.getElementById("headline").textContent = `${headline}.`;
+    const explanation = document.getElementById("explanation");
+    explanation.textContent = data.explanation;
+    explanation.hidden = moved;
+    say("alpha-shown", state.label, state.alpha);
+    this.slider.setAttribute("aria-valuetext", state.label);
+    say("selected", `${state.selected} of ${data.names.length}`, state.selected);
+    say("threshold", state.threshold, state.threshold);
+    say("expected", digits(state.expected, 3), state.expected);
+    say("level", digits(state.level, 3), state.level);
+    const note = document.getElementById("moved");
+    note.hidden = !moved;
+    note.firstElementChild.textContent = "The run asked for a " +
+      `${data.error_rates[this.asked.error]} of ${data.slider.label[this.asked.stop]}; the methods below describe the run.`;
+    drawHistogram(this.decider, state);
+    drawQQ(this.decider, state, this.points);
+    this.table.update(state);
+  }
+
+  drawAll() {
+    drawHistogram(this.decider, this.state);
+    drawQQ(this.decider, this.state, this.points);
+    if (this.data.growth) drawGrowth(this.data.growth);
+  }
+
+  async copy() {
+    const references = Array.from(document.querySelectorAll(".references li"), (item, i) => `${i + 1}. ${item.textContent}`);
+    const text = [document.getElementById("methods").textContent, ...references].join("\n");
+    const button = document.getElementById("copy");
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      // Not every browser lets a file write to the clipboard: mark the text instead.
+      getSelection().selectAllChildren(document.getElementById("methods"));
+      button.textContent = "Marked; copy it with the keyboard";
+    }
+  }
+}
+
+unpacked().then((data) => {
+  window.report = new Page(data);
+  document.documentElement.dataset.ready = "true";
+}).catch((error) => {
+  const place = document.getElementById("failure");
+  place.hidden = false;
+  place.textContent = `The figures could not be drawn (${error.message}); a newer browser may help.`;
+  console.error(error);
+});

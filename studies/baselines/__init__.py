@@ -1,0 +1,1 @@
+"""How do the published tests compare, on data with a known truth and on real data?"""

@@ -1,0 +1,168 @@
+"""Does the summary hold what the selection says, and the page nothing from elsewhere?"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import nullforest as nf
+from nullforest.decisions import ERROR_RATES
+from nullforest.report import render, render_html, render_markdown, summarize
+from nullforest.report.cautions import cautions
+
+
+def _selection(error="fpr", alpha=0.01, names=None):
+    rng = np.random.default_rng(2)
+    counts = rng.poisson(3.0, 200)
+    counts[:3] = 20, 45, 400
+    tally = nf.Tally.from_counts(
+        counts, nodes_per_tree=np.full(1, counts.sum()), n_samples=50, feature_names=names
+    )
+    return nf.select(tally, alpha=alpha, error=error, null="paper")
+
+
+def _data_of(page):
+    packed = re.search(r'id="data">([^<]*)<', page)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_the_summary_is_plain_data():
+    summary = summarize(_selection(), {"seed": 3}, command="nullforest demo")
+    assert json.loads(json.dumps(summary)) == summary
+
+
+@pytest.mark.parametrize("error", ["fpr", "fdr", "fwer"])
+def test_the_histogram_counts_every_feature_once(error):
+    selection = _selection(error)
+    drawn = summarize(selection)["histogram"]
+    bins = drawn["bins"]
+    assert sum(b["features"] for b in bins) == 200
+    above = sum(b["features"] for b in bins if b["low"] > drawn["threshold"])
+    assert above == selection.n_selected
+    assert all(b["low"] == a["high"] + 1 for a, b in pairwise(bins))
+    assert any(b["high"] == selection.threshold for b in bins)
+    for b in bins[:8]:
+        k = np.arange(b["low"], b["high"] + 1)
+        assert b["expected"] == pytest.approx(200 * selection.null.pmf(k).sum(), abs=1e-9)
+
+
+def test_the_kinds_give_back_every_feature():
+    selection = _selection()
+    kinds = summarize(selection)["kinds"]
+    of_feature = np.array(kinds["of_feature"])
+    np.testing.assert_array_equal(np.array(kinds["count"])[of_feature], selection.counts)
+    np.testing.assert_array_equal(np.array(kinds["p_value"])[of_feature], selection.pvalues)
+    expected = selection.null.expected_counts()
+    np.testing.assert_array_equal(np.array(kinds["expected_count"])[of_feature], expected)
+    assert all(a <= b for a, b in pairwise(kinds["p_value"]))
+    assert len(kinds["count"]) == len(np.unique(selection.counts))
+
+
+@pytest.mark.parametrize("error", ERROR_RATES)
+def test_the_slider_lists_what_select_gives(error):
+    selection = _selection(alpha=0.037)
+    summary = summarize(selection)
+    slider, counts = summary["slider"], summary["counts"]
+    listed = slider["by_error"][error]
+    assert 0.037 in slider["alpha"]
+    for i, alpha in list(enumerate(slider["alpha"]))[::5]:
+        there = nf.select(selection.tally, alpha, error, selection.null)
+        if listed["threshold"][i] is None:
+            place = counts["count"].index(int(there.counts[there.support].min()))
+            level, expected = counts["level"][place], counts["expected_false_positives"][place]
+        else:
+            assert listed["threshold"][i] == there.threshold
+            level, expected = listed["level"][i], listed["expected_false_positives"][i]
+        # Sums of the same terms in another order: a few hundred roundings at the most.
+        assert level == pytest.approx(there.level, rel=1e-12)
+        assert expected == pytest.approx(there.expected_false_positives, rel=1e-12)
+
+
+def test_the_page_needs_no_network_and_escapes_names(tmp_path):
+    names = ["<script>alert(1)</script>", "a & b", *[f"f{i}" for i in range(198)]]
+    selection = _selection(names=names)
+    path = tmp_path / "report.html"
+    selection.to_html(path)
+    page = path.read_text()
+    assert page == render_html(selection) == render(summarize(selection))
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert _data_of(page)["names"] == names
+    assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=(?![\"']?data:)", page)
+    assert "default-src 'none'" in page
+    assert selection.headline() in page
+    assert "arXiv:1410.2838" in page
+
+
+def test_an_empty_selection_is_explained():
+    counts = np.full(50, 4)
+    tally = nf.Tally.from_counts(counts, nodes_per_tree=[200], n_samples=50)
+    selection = nf.select(tally, alpha=1e-6, null="paper")
+    assert "Nothing was selected" in render_html(selection)
+    assert "Nothing was selected" in selection.to_markdown()
+
+
+def test_markdown_says_the_same_and_escapes_names():
+    names = ["<b>|a_1|</b>", "c*d", *[f"f{i}" for i in range(198)]]
+    selection = _selection("fdr", names=names)
+    summary = summarize(selection, {"seed": 3}, command="nullforest select x.csv")
+    text = render_markdown(summary)
+    assert text.count("\n| ") >= selection.n_selected
+    assert r"\<b\>\|a\_1\|\</b\>" in text
+    assert r"c\*d" in text
+    for words in ("| seed | 3 |", "nullforest select x.csv", "Benjamini Y, Hochberg Y"):
+        assert words in text
+    for row in summary["rows"]:
+        assert f"| {row['count']} | {row['expected_count']:.3g} | {row['p_value']:.2g} |" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "cited"),
+    [("fdr", "Hochberg"), ("fdr_by", "Yekutieli"), ("fwer", "Holm"), ("fpr", None)],
+)
+def test_the_methods_cite_what_was_used(error, cited):
+    summary = summarize(_selection(error))
+    assert len(summary["references"]) == (2 if cited is None else 3)
+    if cited is not None:
+        assert cited in summary["references"][-1]
+        assert cited in summary["methods"]
+
+
+def test_cautions_name_what_is_wrong():
+    selection = _selection()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 200))
+    fine = np.arange(50) % 2
+    assert cautions(selection, X, fine) == []
+    X[:, 7] = X[:, 100] = X[:, 3]
+    X[:, 9] = 0.0
+    X[:, 10] = -0.0
+    rare = np.where(np.arange(50) < 4, "ill", "well")
+    imbalance, duplicates = cautions(selection, X, rare)
+    assert "4 of 50 samples are 'ill'" in imbalance
+    assert "3 columns repeat others: x7 (= x3), x10 (= x9), x100 (= x3)." in duplicates
+    page = render_html(selection, X=X, y=rare)
+    assert "out of balance" in page
+    assert "columns repeat others" in page
+    assert "out of balance" not in render_html(selection, y=rng.normal(size=50))
+    for kind in (pd.DataFrame, sparse.csc_array, sparse.csr_matrix, nf.RankTable):
+        assert "3 columns repeat others" in render_html(selection, X=kind(X))
+    with pytest.raises(nf.InputError, match="give the same data"):
+        render_html(selection, X=X[:, :9])
+
+
+def test_few_trees_are_cautioned_against():
+    counts = np.zeros(400, int)
+    counts[:30] = 1
+    tally = nf.Tally.from_counts(counts, nodes_per_tree=[3] * 10, n_samples=50)
+    (words,) = cautions(nf.select(tally, alpha=0.05, null="paper"))
+    assert "Few trees for this alpha" in words
+    assert cautions(nf.select(tally, alpha=0.1, null="paper")) == []  # reached: .072
