@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nullforest.wrappers import (
         BackwardElimination,
         ForwardSelection,
+        GroupSelector,
         KnockOut,
         StabilitySelection,
     )
@@ -42,6 +43,7 @@ __all__ = [
     "ForestSelector",
     "ForwardSelection",
     "GroupSelection",
+    "GroupSelector",
     "InputError",
     "KnockOut",
     "Outlook",
@@ -86,6 +88,7 @@ _HOMES = {
     "ForestSelector": "selector",
     "ForwardSelection": "wrappers",
     "GroupSelection": "groups",
+    "GroupSelector": "wrappers",
     "InputError": "errors",
     "KnockOut": "wrappers",
     "Outlook": "outlook",

@@ -28,10 +28,10 @@ from nullforest.engine.plan import default_candidates, default_trees
 from nullforest.errors import InputError
 from nullforest.nulls import Kind
 from nullforest.nulls.base import check_alpha
+from nullforest.progress import progress_bar
 from nullforest.selection import Selection, select
 from nullforest.simulate.independent import independent
 from nullforest.tallies import Tally
-from nullforest.wrappers.progress import steps_shown
 
 #: Power that may be given up for a smaller forest: less than a plan of a few runs can tell.
 _ENOUGH = 0.01
@@ -145,7 +145,7 @@ def plan(
     widths = _sizes("candidates", candidates, _default_candidates(n_features), n_features)
     settings: dict[str, Any] = {"draw": draw, "samples": samples, "n_jobs": n_jobs}
     rows: list[dict[str, Any]] = []
-    with steps_shown("forests", wanted=progress) as report:
+    with progress_bar("Growing forests", None if progress else _silent) as report:
         for run in range(runs):
             X, y, relevant = independent(
                 n_samples, n_features, n_relevant, relevance, seed=seed + run, dtype=np.float32
@@ -268,3 +268,7 @@ def _sizes(name: str, given: Sequence[int] | None, default: list[int], most: int
     if not values or values[0] < 1 or values[-1] > most:
         raise InputError(f"{name} = {values} must be whole numbers from 1 to {most}.")
     return values
+
+
+def _silent(done: float, total: int) -> None:
+    """Show nothing."""

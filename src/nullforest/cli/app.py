@@ -29,9 +29,9 @@ app.command()(select)
 app.command()(compare)
 app.command()(audit)
 app.command()(demo)
+app.command()(plan)
 app.command()(simulate)
 app.command()(reproduce)
-app.command()(plan)
 
 
 def _show_version(asked: bool) -> None:

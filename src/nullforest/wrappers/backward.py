@@ -111,7 +111,7 @@ class BackwardElimination(SelectorWrapper):
         fell_out = len(kept) < run.n_features
         step = 1
         while fell_out and len(kept) and (self.max_steps is None or step < self.max_steps):
-            run.report(step, None)
+            run.report(step, step + 1)  # one more at least
             if step > len(run.checkpoint.steps):
                 run.checkpoint.add(_judge(run, kept, step))
             done = run.checkpoint.steps[step - 1]

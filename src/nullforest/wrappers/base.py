@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,10 +15,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from nullforest.errors import InputError
+from nullforest.progress import Report, progress_bar
 from nullforest.selection import Selection
 from nullforest.selector import ForestSelector
 from nullforest.wrappers.checkpoints import Checkpoint, run_key
-from nullforest.wrappers.progress import Report, steps_shown
 
 Ints = NDArray[np.int64]
 #: Settings that cannot change the result, so that a run may go on with others.
@@ -112,7 +111,7 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
     table_: pd.DataFrame
 
     #: What the bar on the terminal counts.
-    _counted = "forests"
+    _counted = "Growing forests"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features.
@@ -152,7 +151,7 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
         key = "" if self.resume is None else run_key(X, y, settings)
         checkpoint = Checkpoint(self.resume, key, int(seed))
         names = getattr(self, "feature_names_in_", None)
-        with steps_shown(self._counted, wanted=self.progress) as report:
+        with progress_bar(self._counted, None if self.progress else _silent) as report:
             self._run(Run(X, y, names, selector, checkpoint, report))
         return self
 
@@ -207,4 +206,5 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return tags
 
 
-SelectorLike = Callable[..., Selection] | Any
+def _silent(done: float, total: int) -> None:
+    """Show nothing."""

@@ -77,7 +77,7 @@ class ForwardSelection(SelectorWrapper):
     (True, 0)
     """
 
-    _counted = "features tried"
+    _counted = "Trying features"
 
     def __init__(
         self,

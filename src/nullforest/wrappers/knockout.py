@@ -130,7 +130,7 @@ class KnockOut(SelectorWrapper):
     True
     """
 
-    _counted = "layers"
+    _counted = "Growing layers"
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class KnockOut(SelectorWrapper):
             rest = np.flatnonzero(~found)
             if number >= self.max_layers or len(rest) < 2:
                 break
-            run.report(number, None)
+            run.report(number, number + 1)  # one more at least
             if number > len(run.checkpoint.steps):
                 again = run.select(run.columns(rest), run.y, number, **self._changes(run, number))
                 run.checkpoint.add(asdict(self._layer(run, rest, number, again)))

@@ -99,7 +99,7 @@ class StabilitySelection(SelectorWrapper):
     (0.7, 0.83, 5)
     """
 
-    _counted = "half-samples"
+    _counted = "Judging half-samples"
 
     def __init__(
         self,

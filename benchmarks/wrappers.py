@@ -1,0 +1,39 @@
+"""How long does each wrapper take on the leukaemia data, and a forest alone?
+
+Run: python benchmarks/wrappers.py
+"""
+
+from __future__ import annotations
+
+from time import perf_counter, process_time
+
+import nullforest as nf
+
+
+def main() -> None:
+    data = nf.datasets.load_leukemia_sex()
+    X, y, known = data.data, data.target, data.known
+    selector = nf.ForestSelector(alpha=0.05, error="fdr")
+    methods = {
+        "one forest": selector,
+        "backward": nf.BackwardElimination(selector),
+        "forward": nf.ForwardSelection(selector),
+        "knock-out": nf.KnockOut(selector),
+        "stability, 50 pairs": nf.StabilitySelection(selector),
+    }
+    print(f"{X.shape[0]} samples, {X.shape[1]} probes, FDR 0.05")
+    alone = 0.0
+    for name, method in methods.items():
+        start, cpu = perf_counter(), process_time()
+        support = method.fit(X, y).get_support()
+        seconds, work = perf_counter() - start, process_time() - cpu
+        alone = alone or work
+        print(
+            f"{name:20} {seconds:6.1f} s, {work:6.1f} s of processor time "
+            f"({work / alone:5.1f} forests): {support.sum()} selected, "
+            f"{(support & known).sum()} of {known.sum()} known"
+        )
+
+
+if __name__ == "__main__":
+    main()

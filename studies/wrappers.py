@@ -1,0 +1,193 @@
+"""Do the wrappers do what one forest cannot, and do they stop where nothing is to be found?
+
+python -m studies.wrappers [--only power null groups]
+
+Runs what is not done yet (one CSV row per finished piece in studies/results), then writes the
+tables into docs/wrappers.md, between its markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import nullforest as nf
+from nullforest.nulls.sums import group_null
+from studies.records import Records, with_progress
+
+DOCS = Path(__file__).parent.parent / "docs" / "wrappers.md"
+S, F, N, RELEVANCE, SEEDS = 150, 5_000, 50, 0.5, 20
+RATES = (("fwer", 0.05), ("fdr", 0.05), ("fpr", 0.01))
+PAIRS = 10
+NULL_RUNS, NULL_S, NULL_F, NULL_TREES, NULL_PAIRS = 200, 100, 500, 500, 3
+GROUP_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80)
+GROUP_SEEDS, GROUP_F = 40, 1_000
+
+
+def wrappers(selector: Any, pairs: int) -> dict[str, Any]:
+    """Every wrapper of a selector."""
+    return {
+        "knock-out": nf.KnockOut(selector),
+        "stability": nf.StabilitySelection(selector, pairs=pairs),
+        "backward": nf.BackwardElimination(selector),
+        "forward": nf.ForwardSelection(selector),
+    }
+
+
+def power_piece(error: Any, alpha: float, seed: int) -> list[dict[str, Any]]:
+    """One data set of the paper's generator, one forest and every wrapper at the same rate."""
+    X, y, relevant = nf.simulate.independent(S, F, N, RELEVANCE, seed=seed)
+    selector = nf.ForestSelector(alpha=alpha, error=error, random_state=seed)
+    methods = {"one forest": selector, **wrappers(selector, PAIRS)}
+    rows = []
+    for name, method in methods.items():
+        if name != "one forest":
+            method.set_params(random_state=seed)
+        support = method.fit(X, y).get_support()
+        rows.append(
+            {
+                "error": error,
+                "alpha": alpha,
+                "seed": seed,
+                "method": name,
+                "false": int((support & ~relevant).sum()),
+                "missed": int((relevant & ~support).sum()),
+            }
+        )
+    return rows
+
+
+def bagged(X: Any, y: Any, seed: int) -> nf.Selection:
+    """A forest without probes, judged by the bagged null at a family-wise error rate of 0.05."""
+    forest = nf.grow(X, y, trees=NULL_TREES, probes=0, keep_trees=False, oob=False, seed=seed)
+    return nf.select(forest.tally, 0.05, "fwer", "bagged")
+
+
+def null_piece(seed: int) -> list[dict[str, Any]]:
+    """One data set without any relevant feature."""
+    rng = np.random.default_rng([seed, 1])
+    X, y = rng.standard_normal((NULL_S, NULL_F)), rng.permutation(np.arange(NULL_S) % 2)
+    rows = []
+    for name, method in wrappers(bagged, NULL_PAIRS).items():
+        support = method.set_params(random_state=seed).fit(X, y).get_support()
+        rows.append({"seed": seed, "method": name, "selected": int(support.sum())})
+    return rows
+
+
+def group_piece(seed: int) -> list[dict[str, Any]]:
+    """Randomised p-values of groups of many sizes, on data without any relevant feature."""
+    rng = np.random.default_rng([seed, 2])
+    X, y = rng.standard_normal((100, GROUP_F)), rng.permutation(np.arange(100) % 2)
+    tally = nf.grow(X, y, trees=1_000, seed=seed, keep_trees=False, oob=False).tally
+    sizes = np.tile(GROUP_SIZES, GROUP_F // sum(GROUP_SIZES))
+    members = np.split(rng.permutation(GROUP_F)[: sizes.sum()], np.cumsum(sizes)[:-1])
+    rows = []
+    for kind in ("probes", "bagged", "paper"):
+        single = nf.null(tally, kind)
+        for features in members:
+            null, count = group_null(single, features), int(tally.counts[features].sum())
+            p = float(null.sf(count)) + rng.random() * float(null.pmf(count))
+            rows.append({"seed": seed, "null": kind, "size": len(features), "p": p})
+    return rows
+
+
+def run(only: list[str] | None) -> None:
+    """Run the pieces that are not done."""
+    power = Records("wrappers_power", ("error", "alpha", "seed"))
+    nothing = Records("wrappers_null", ("seed",))
+    groups = Records("wrappers_groups", ("seed",))
+    parts: dict[str, tuple[Records, Any, list[tuple[Any, ...]]]] = {
+        "groups": (groups, group_piece, [(seed,) for seed in range(GROUP_SEEDS)]),
+        "power": (power, power_piece, [(*r, seed) for seed in range(SEEDS) for r in RATES]),
+        "null": (nothing, null_piece, [(seed,) for seed in range(NULL_RUNS)]),
+    }
+    for name, (records, piece, keys) in parts.items():
+        if only is None or name in only:
+            done = records.done()
+            left = [key for key in keys if tuple(map(str, key)) not in done]
+            for key in with_progress(left, name):
+                records.add(piece(*key))
+
+
+def power_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """False negative and false positive rates with their standard errors."""
+    rows = rows.assign(FNR=rows["missed"] / N, FPR=rows["false"] / (F - N))
+    grouped = rows.groupby(["error", "alpha", "method"], sort=False)
+    return grouped.agg(
+        FNR=("FNR", "mean"),
+        FNR_se=("FNR", "sem"),
+        FPR=("FPR", "mean"),
+        FPR_se=("FPR", "sem"),
+        false_features=("false", "mean"),
+        seeds=("FNR", "size"),
+    ).reset_index()
+
+
+def null_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Runs in which anything was selected, and what the binomial allows."""
+    runs = rows["seed"].nunique()
+    found = (rows["selected"] > 0).groupby(rows["method"], sort=False).sum()
+    return pd.DataFrame(
+        {
+            "wrapper": found.index,
+            "runs that select anything": found.to_numpy(),
+            "runs": runs,
+            "expected at 0.05": 0.05 * runs,
+            "95 % of binomial draws are at most": int(stats.binom.ppf(0.95, runs, 0.05)),
+        }
+    )
+
+
+def group_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Kolmogorov-Smirnov distance of the p-values from uniform ones, and its bound."""
+    lines = []
+    for kind, own in rows.groupby("null", sort=False):
+        for name, part in [("all", own), *((f"size {s}", x) for s, x in own.groupby("size"))]:
+            n = len(part)
+            lines.append(
+                {
+                    "null": kind,
+                    "groups": name,
+                    "n": n,
+                    "KS distance": stats.kstest(part["p"], "uniform").statistic,
+                    # Dvoretzky-Kiefer-Wolfowitz: exceeded with probability 0.001 at most
+                    "bound": np.sqrt(np.log(2 / 0.001) / (2 * n)),
+                    "share below .05": (part["p"] < 0.05).mean(),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def write_tables() -> None:
+    """Put every table between its markers in the documentation."""
+    text = DOCS.read_text(encoding="utf-8")
+    for name, make, digits in [
+        ("wrappers_power", power_table, ".4f"),
+        ("wrappers_null", null_table, ".3g"),
+        ("wrappers_groups", group_table, ".3f"),
+    ]:
+        rows = Records(name, ("seed",)).frame()
+        if len(rows):
+            table = make(rows).to_markdown(index=False, floatfmt=digits)
+            print(f"\n{name}\n{table}")
+            start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
+            before, rest = text.split(start, 1)
+            text = before + start + table + end + rest.split(end, 1)[1]
+    DOCS.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Run and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", help="power, null, groups, or nothing to only write")
+    run(parser.parse_args().only)
+    write_tables()
+
+
+if __name__ == "__main__":
+    main()
