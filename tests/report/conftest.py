@@ -38,6 +38,7 @@ def browser():
 def open_page(browser, tmp_path):
     """Open a selection's report; in the end nothing may have been complained of or fetched."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(120_000)  # ms; a busy machine is slow, not wrong
     complaints, requests = [], []
 
     def open_it(selection, **arguments):
