@@ -147,10 +147,9 @@ def _tree_sum(nodes: NDArray[np.int64], pools: NDArray[np.int64], F: int, size: 
     """Merge equal trees and list, for each kind, how many group members its pool may hold."""
     # Trees that may use every feature are binomials of one probability: they are one long tree.
     whole = pools == F
-    nodes, pools = (
-        np.append(nodes[~whole], nodes[whole].sum()),
-        np.append(pools[~whole], F),
-    )
+    if whole.any():
+        one = int(nodes[whole].sum())
+        nodes, pools = np.append(nodes[~whole], one), np.append(pools[~whole], F)
     kinds, trees = np.unique(nodes * (F + 1) + pools, return_counts=True)
     nodes, pools = np.divmod(kinds, F + 1)
     order = np.lexsort((trees, nodes))
