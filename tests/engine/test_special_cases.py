@@ -79,7 +79,6 @@ def test_where_ties_exist_the_best_values_agree(criterion):
                 X,
                 outcome,
                 criterion=name,
-                probes=0,
                 trees=1,
                 samples=1.0,
                 candidates=3,
