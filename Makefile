@@ -47,6 +47,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/probes.py
 
 # Each of the next two builds into an environment of its own, so that the usual one stays.
 sanitize: ## the native tests under the address and undefined-behaviour sanitizers

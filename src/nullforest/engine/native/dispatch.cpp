@@ -78,9 +78,13 @@ std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probe
     const Isa isa = chosen_isa();
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
     auto exact = make_generic_judge(table, probes, outcome, settings, weighting);
-    if (isa != Isa::generic && binary && weighting == Weighting::ones && table.by_order())
+    if (isa == Isa::generic) return exact;
+    if (binary && weighting == Weighting::ones && table.by_order())
         return make_walk_judge(table, probes, outcome, settings, NULLFOREST_VERSION(isa, walk),
                                std::move(exact));
+    if (scan_fits(table, outcome, settings, weighting) && !(binary && weighting == Weighting::ones))
+        return make_scan_judge(table, probes, outcome, settings, weighting,
+                               NULLFOREST_VERSION(isa, scan), std::move(exact));
     return exact;
 }
 

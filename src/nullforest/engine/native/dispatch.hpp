@@ -33,4 +33,9 @@ std::unique_ptr<Judge> make_walk_judge(const RankTable& table, const RankTable& 
                                        const Outcome& outcome, const Settings& settings,
                                        WalkKernel kernel, std::unique_ptr<Judge> exact);
 
+std::unique_ptr<Judge> make_scan_judge(const RankTable& table, const RankTable& probes,
+                                       const Outcome& outcome, const Settings& settings,
+                                       Weighting weighting, ScanKernel kernel,
+                                       std::unique_ptr<Judge> exact);
+
 }  // namespace nullforest

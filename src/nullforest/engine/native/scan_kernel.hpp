@@ -39,9 +39,14 @@ struct ScanTask {
     std::uint32_t pool_size, side_a, side_b, candidates;
     // the best so far: top / bottom (Gini), top (variance), terms (entropy)
     bool found, perfect;
-    std::uint32_t feature, n_left;
+    std::uint32_t feature, n_left, place;
     double best_top, best_bottom;
     std::int64_t best_terms;
+    // instead of a search (`asked` is null then): which of these columns hold a split as good as
+    // the best (the first `n_or_equal` of them) or better (the others)? Ties are not looked at.
+    const std::uint32_t* asked;
+    std::uint32_t n_asked, n_or_equal;
+    std::uint8_t* passes;
     // where the values of a feature differ
     void* owner;
     const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);

@@ -45,18 +45,32 @@ public:
     void run() {
         ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
         Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        candidates.visit(
-            [this](std::uint32_t feature) {
-                const std::uint8_t* p = task_.order + feature * task_.stride;
-                for (std::uint32_t w = 0; w < task_.n_words; ++w) __builtin_prefetch(p + 64 * w);
-            },
-            [this](std::uint32_t feature) {
-                try_feature(feature);
-                return task_.perfect;
-            });
+        std::uint32_t place = 0;
+        candidates.visit([this](std::uint32_t feature) { prefetch(feature); },
+                         [&](std::uint32_t feature) {
+                             cross(feature);
+                             if (any_better()) confirm(feature, place);
+                             ++place;
+                             return task_.perfect;
+                         });
+    }
+
+    // Columns held against a best that is known.
+    void screen() {
+        constexpr std::uint32_t kAhead = 8;
+        for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
+            if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
+            cross(task_.asked[i]);
+            task_.passes[i] = passes(i < task_.n_or_equal);
+        }
     }
 
 private:
+    void prefetch(std::uint32_t feature) const {
+        const std::uint8_t* p = task_.order + feature * task_.stride;
+        for (std::uint32_t w = 0; w < task_.n_words; ++w) __builtin_prefetch(p + 64 * w);
+    }
+
     // Weights left and right of position i, and what a score is divided by (zero: not allowed).
     void weigh(std::uint32_t i, std::int64_t left) {
         left_[i] = static_cast<double>(left);
@@ -68,7 +82,8 @@ private:
             divide_[i] = spread;
     }
 
-    void try_feature(std::uint32_t feature) {
+    // What every position of a column scores.
+    void cross(std::uint32_t feature) {
         const std::uint8_t* order = task_.order + feature * task_.stride;
         pick_.pick(order, reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words), id_);
         if (counts) {
@@ -84,7 +99,6 @@ private:
             cross_squares();
         else
             cross_terms();
-        if (any_better()) confirm(feature);
     }
 
     void cross_numbers() {
@@ -146,7 +160,23 @@ private:
         return any;
     }
 
-    void confirm(std::uint32_t feature) {
+    bool passes(bool or_equal) const {
+        const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
+        int any = 0;
+        if (or_equal)
+            for (std::uint32_t i = first; i < last; ++i) any |= reaches(i);
+        else
+            for (std::uint32_t i = first; i < last; ++i) any |= beats(i);
+        return any;
+    }
+    bool reaches(std::uint32_t i) const {
+        if (kind == ScanTask::variance) return top_[i] >= task_.best_top;
+        if (kind == ScanTask::gini)
+            return top_[i] * task_.best_bottom >= task_.best_top * divide_[i];
+        return terms_[i] >= task_.best_terms;
+    }
+
+    void confirm(std::uint32_t feature, std::uint32_t place) {
         const std::uint8_t* boundary = nullptr;
         const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         for (std::uint32_t i = first; i < last; ++i) {
@@ -157,6 +187,7 @@ private:
             }
             task_.found = true;
             task_.feature = feature;
+            task_.place = place;
             task_.n_left = i + 1;
             task_.best_top = top_[i];
             task_.best_bottom = divide_[i];
@@ -179,12 +210,16 @@ private:
     std::int64_t in_left_[ScanTask::kMost];
 };
 
+template <class Pick, class Id, ScanTask::Kind kind, bool counts>
+void scan_counting(ScanTask& task) {
+    Scan<Pick, Id, kind, counts> scan(task);
+    task.asked ? scan.screen() : scan.run();
+}
+
 template <template <class> class Pick, class Id, ScanTask::Kind kind>
 void scan_kind(ScanTask& task) {
-    if (task.counts)
-        Scan<Pick<Id>, Id, kind, true>(task).run();
-    else
-        Scan<Pick<Id>, Id, kind, false>(task).run();
+    task.counts ? scan_counting<Pick<Id>, Id, kind, true>(task)
+                : scan_counting<Pick<Id>, Id, kind, false>(task);
 }
 
 template <template <class> class Pick, class Id>

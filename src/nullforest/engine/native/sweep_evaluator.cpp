@@ -67,7 +67,7 @@ public:
         task_.best_num = 0;
         task_.best_den = 1;
         kernel_(task_);
-        split = {task_.feature, task_.n_left, task_.missing_left};
+        split = {task_.feature, task_.n_left, task_.missing_left, Split::kUnknown, task_.perfect()};
         return task_.found;
     }
 
