@@ -48,6 +48,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/probes.py
+	$(BIN)/python benchmarks/wrappers.py
 
 # Each of the next two builds into an environment of its own, so that the usual one stays.
 sanitize: ## the native tests under the address and undefined-behaviour sanitizers
@@ -65,11 +66,15 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-wrappers ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
+
+study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
+	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.wrappers
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

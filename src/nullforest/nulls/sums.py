@@ -13,7 +13,8 @@ b, with n·a + b = g and n·a² + b² = Q. Without the data, Q = g: independent 
 **The counts of all features add up.** μ is matched to the very counts that are judged, so the
 total of the null counts is given. Given the total, a group's count k has the weight of the rest
 making up the difference, which is normal for the many features of the rest:
-exp(−(k − gμ)² / 2(F−g)σ²), σ² the variance of one count.
+exp(−(k − c)² / 2(F−g)σ²), σ² the variance of one count, c such that the group expects gμ, its
+share of the total.
 
 **Tails.** Products of Fourier transforms are accurate to 1e-15 of the largest value; where a tail
 is below 1e-9, the distribution is first tilted by e^{sk} so that its mean is the count asked for,
@@ -138,20 +139,38 @@ class SumNull(Null):
             log = np.log(np.maximum(pmf, 0.0))
         return np.asarray(log + self._log_moment(s) - s * np.arange(length))
 
-    def _log_weights(self, k: NDArray[Any]) -> Floats:
+    def _log_weights(self, k: NDArray[Any], centre: float) -> Floats:
         if not np.isfinite(self.rest_variance):
             return np.zeros(len(k))
-        return np.asarray(-0.5 * (k - self._free_mean) ** 2 / self.rest_variance)
+        return np.asarray(-0.5 * (k - centre) ** 2 / self.rest_variance)
+
+    def _centre(self, log: Floats) -> float:
+        """Where the weights must be centred for the group to expect its share of the total."""
+        if not np.isfinite(self.rest_variance):
+            return self._free_mean
+        k = np.arange(len(log))
+
+        def excess(centre: float) -> float:
+            weighted = log + self._log_weights(k, centre)
+            pmf = np.exp(weighted - weighted.max())
+            return float(pmf @ k / pmf.sum()) - self._free_mean
+
+        reach = 5 * np.sqrt(self.rest_variance)
+        low, high = self._free_mean - reach, self._free_mean + reach
+        if excess(low) > 0 or excess(high) < 0:
+            return self._free_mean  # nothing but a point; no weight moves it
+        return float(brentq(excess, low, high, xtol=1e-6 * reach))
 
     @cached_property
-    def _table(self) -> tuple[Floats, Floats, float]:
-        """The pmf and sf of 0, 1, …, and the logarithm of what the weights were divided by."""
+    def _table(self) -> tuple[Floats, Floats, float, float]:
+        """The pmf and sf of 0, 1, …, the log of the weights' sum, and the weights' centre."""
         log = self._window(0.0)
-        log = log + self._log_weights(np.arange(len(log)))
+        centre = self._centre(log)
+        log = log + self._log_weights(np.arange(len(log)), centre)
         norm = float(np.logaddexp.reduce(log))
         pmf = np.exp(log - norm)
         sf = np.append(np.cumsum(pmf[:0:-1])[::-1], 0.0)
-        return pmf, sf, norm
+        return pmf, sf, norm, centre
 
     @cached_property
     def mean(self) -> float:
@@ -199,8 +218,9 @@ class SumNull(Null):
         s = float(brentq(excess, 0.0, most, xtol=1e-6)) if excess(0.0) < 0 else 0.0
         log = self._window(s)
         j = np.arange(len(log))
-        tail = (log + self._log_weights(j))[k + 1 :]
-        return float(np.exp(np.logaddexp.reduce(tail) - self._table[2])) if len(tail) else 0.0
+        _, _, norm, centre = self._table
+        tail = (log + self._log_weights(j, centre))[k + 1 :]
+        return float(np.exp(np.logaddexp.reduce(tail) - norm)) if len(tail) else 0.0
 
     def describe(self) -> dict[str, Any]:
         """Numbers that tell how the null was set up."""

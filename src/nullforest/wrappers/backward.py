@@ -104,7 +104,7 @@ class BackwardElimination(SelectorWrapper):
         everything = run.columns()
         first = run.select(everything, run.y, 0)
         kept = np.flatnonzero(first.selection.support)
-        oob = of_selector(first.selector, everything, run.y, run.seed(0))
+        oob = of_selector(first.selector, everything, run.y, run.seed(0), needed=len(kept) > 0)
         rows = [_row(0, run.n_features, len(kept), oob)]
         dropped = np.full(run.n_features, -1)
         dropped[~first.selection.support] = 0

@@ -198,7 +198,10 @@ class KnockOut(SelectorWrapper):
         selection = fitted.selection
         here = np.flatnonzero(selection.support)
         here = here[np.argsort(selection.pvalues[here], kind="stable")]
-        oob = of_selector(fitted.selector, run.columns(tested), run.y, run.seed(number))
+        # Where nothing was found the loss decides nothing, and no forest is grown for it.
+        oob = of_selector(
+            fitted.selector, run.columns(tested), run.y, run.seed(number), needed=len(here) > 0
+        )
         better, error = (np.nan, np.nan) if oob is None else gain(of_guessing(run.y), oob)
         predicts = np.isnan(better) or better > self.standard_errors * error
         accepted = len(here) > 0 and (number == 0 or self.stop == "pvalue" or bool(predicts))

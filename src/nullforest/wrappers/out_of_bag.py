@@ -92,11 +92,11 @@ def of_columns(X: Any, y: Any, seed: int, n_jobs: int = -1) -> OutOfBag | None:
     return of_forest(forest)
 
 
-def of_selector(fitted: Any, X: Any, y: Any, seed: int) -> OutOfBag | None:
-    """Out-of-bag losses of a fitted selector's own forest, or of one grown for that."""
+def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutOfBag | None:
+    """Out-of-bag losses of a fitted selector's own forest, or, if needed, of one grown for that."""
     forest = getattr(fitted, "estimator_", None)
     known = of_forest(forest) if isinstance(forest, Forest) else None
-    return of_columns(X, y, seed) if known is None else known
+    return of_columns(X, y, seed) if known is None and needed else known
 
 
 def of_guessing(y: Any) -> OutOfBag:
