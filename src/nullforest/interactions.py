@@ -212,7 +212,7 @@ def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
         betas.append(beta)
         rows.append(row)
         columns.append(column)
-    A, B, R, C = (np.array(x).reshape(-1, n) for x in (alphas, betas, rows, columns))
+    A, B, R, C = (np.array(x, float).reshape(len(x), n) for x in (alphas, betas, rows, columns))
     parents, children = int((R.sum(0) > 0).sum()), int((C.sum(0) > 0).sum())
     both = int(((R.sum(0) > 0) & (C.sum(0) > 0)).sum())
     possible = parents * children - both
