@@ -222,7 +222,7 @@ def test_names_are_kept_from_input_to_output(wrapper, data):
     X, y, _ = data
     frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(200)])
     fitted = wrapper(
-        nf.ForestSelector(trees=60, null="paper", error="fwer"), **FEW.get(wrapper, {})
+        nf.ForestSelector(trees=200, null="paper", error="fpr"), **FEW.get(wrapper, {})
     ).fit(frame, y)
     kept = fitted.get_feature_names_out()
     assert list(kept) == [f"gene {i}" for i in np.flatnonzero(fitted.support_)]
