@@ -14,6 +14,7 @@ public:
               std::unique_ptr<Judge> exact)
         : ScreenedJudge(probes, settings, std::move(exact)),
           table_(table),
+          probe_members_(probes),
           node_(table, outcome, settings, weighting),
           kernel_(kernel) {}
 
@@ -28,7 +29,7 @@ private:
     // The search, with the winner as the only candidate.
     void take_winner(const NodeQuery&, const Split& winner) override {
         ScanTask& task = node_.task;
-        task.order = table_.order(0);
+        node_.use(table_, node_.own_members());
         task.asked = nullptr;
         task.pool = &winner.feature;
         task.pool_size = task.side_a = task.side_b = task.candidates = 1;
@@ -38,7 +39,7 @@ private:
     void screen(const std::uint32_t* columns, std::uint32_t n, std::uint32_t n_or_equal,
                 std::uint8_t* passes) override {
         ScanTask& task = node_.task;
-        task.order = probes_.order(0);
+        node_.use(probes_, probe_members_);
         task.asked = columns;
         task.n_asked = n;
         task.n_or_equal = n_or_equal;
@@ -47,6 +48,7 @@ private:
     }
 
     const RankTable& table_;
+    SortedMembers probe_members_;
     ScanNode node_;
     ScanKernel kernel_;
 };

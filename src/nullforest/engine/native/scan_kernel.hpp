@@ -43,7 +43,7 @@ struct ScanTask {
     double best_top, best_bottom;
     std::int64_t best_terms;
     // instead of a search (`asked` is null then): which of these columns hold a split as good as
-    // the best (the first `n_or_equal` of them) or better (the others)? Ties are not looked at.
+    // the best (the first `n_or_equal` of them) or better (the others)?
     const std::uint32_t* asked;
     std::uint32_t n_asked, n_or_equal;
     std::uint8_t* passes;

@@ -61,7 +61,7 @@ public:
         for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
             if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
             cross(task_.asked[i]);
-            task_.passes[i] = passes(i < task_.n_or_equal);
+            task_.passes[i] = passes(task_.asked[i], i < task_.n_or_equal);
         }
     }
 
@@ -160,14 +160,18 @@ private:
         return any;
     }
 
-    bool passes(bool or_equal) const {
+    bool passes(std::uint32_t column, bool or_equal) const {
         const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         int any = 0;
         if (or_equal)
             for (std::uint32_t i = first; i < last; ++i) any |= reaches(i);
         else
             for (std::uint32_t i = first; i < last; ++i) any |= beats(i);
-        return any;
+        if (!any || !(task_.flags[column] & 1)) return any;
+        const std::uint8_t* boundary = task_.boundaries(task_.owner, column);
+        for (std::uint32_t i = first; i < last; ++i)
+            if (boundary[i] && (or_equal ? reaches(i) : beats(i))) return true;
+        return false;
     }
     bool reaches(std::uint32_t i) const {
         if (kind == ScanTask::variance) return top_[i] >= task_.best_top;

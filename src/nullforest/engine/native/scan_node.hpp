@@ -43,6 +43,14 @@ public:
 
     ScanTask task{};
 
+    // The table whose columns are looked at, and the scratch to sort members by them.
+    void use(const RankTable& table, SortedMembers& members) {
+        task.order = table.order(0);
+        task.flags = table.flags();
+        sorted_ = &members;
+    }
+    SortedMembers& own_members() { return members_; }
+
     void begin_tree(const Bag& bag) { task.multiplicity = bag.count.data(); }
 
     void enter(const NodeQuery& node) {
@@ -85,14 +93,14 @@ private:
         }
     }
     const std::uint8_t* boundaries(std::uint32_t feature) {
-        members_.enter(node_->samples, node_->n);
-        members_.sort_by(feature);
-        members_.leave();
-        return members_.boundary.data();
+        sorted_->enter(node_->samples, node_->n);
+        sorted_->sort_by(feature);
+        sorted_->leave();
+        return sorted_->boundary.data();
     }
 
     const Outcome& outcome_;
-    SortedMembers members_;
+    SortedMembers members_, *sorted_ = &members_;
     const NodeQuery* node_ = nullptr;
     std::vector<std::uint16_t> label_;
     std::vector<std::int64_t> class_total_, crossing_;

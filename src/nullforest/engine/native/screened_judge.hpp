@@ -4,8 +4,8 @@
 
 namespace nullforest {
 
-// Leaves to `exact` what the kernel cannot judge: columns with missing values, ties that seem to
-// win, and the probe that stands where the winner stood.
+// Leaves to `exact` what the kernel cannot judge: columns with missing values, and the probe that
+// stands where the winner stood.
 class ScreenedJudge : public Judge {
 public:
     ScreenedJudge(const RankTable& probes, const Settings& settings, std::unique_ptr<Judge> exact)
@@ -29,17 +29,10 @@ public:
             take_winner(node, *winner);
             screen(columns_.data(), n_asked_, n_or_equal_, passes_.data());
         }
-        for (std::uint32_t i = 0; i < n_asked_; ++i) {
-            if (!passes_[i]) continue;
-            const Question& question = questions[who_[i]];
-            if (probes_.flags()[question.column])
-                open_.push_back(question);
-            else
-                won.push_back({question.probe, Split()});
-        }
+        for (std::uint32_t i = 0; i < n_asked_; ++i)
+            if (passes_[i]) won.push_back({questions[who_[i]].probe, Split()});
         for (const Question& question : in_its_place_) {
-            const Stand stand = probes_.flags()[question.column] ? Stand::unsure
-                                                                 : stand_in(node, question);
+            const Stand stand = stand_in(node, question);
             if (stand == Stand::unsure) open_.push_back(question);
             if (stand == Stand::wins) won.push_back({question.probe, Split()});
         }
@@ -55,7 +48,7 @@ protected:
     // Which columns of the probes score as much (the first `n_or_equal`) or more (the others)?
     virtual void screen(const std::uint32_t* columns, std::uint32_t n, std::uint32_t n_or_equal,
                         std::uint8_t* passes) = 0;
-    // The probe (without ties) takes the winner's place and has to face all other candidates.
+    // The probe takes the winner's place and has to face all other candidates.
     virtual Stand stand_in(const NodeQuery&, const Question&) { return Stand::unsure; }
 
     const RankTable& probes_;

@@ -25,6 +25,10 @@ public:
         task_.n_samples = static_cast<std::uint32_t>(table.n_samples());
         task_.n_words = static_cast<std::uint32_t>(table.n_words());
         task_.min_leaf = settings.min_leaf;
+        task_.owner = this;
+        task_.boundaries = [](void* self, std::uint32_t column) {
+            return static_cast<WalkJudge*>(self)->boundaries(column);
+        };
     }
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
@@ -34,6 +38,7 @@ public:
 
 private:
     void enter(const NodeQuery& node) override {
+        node_ = &node;
         std::fill(task_.member, task_.member + 8, 0);
         std::fill(task_.one, task_.one + 8, 0);
         task_.n = node.n;
@@ -58,17 +63,24 @@ private:
 
     void screen(const std::uint32_t* columns, std::uint32_t n, std::uint32_t n_or_equal,
                 std::uint8_t* passes) override {
-        ask(probes_, columns, n, n_or_equal, passes);
+        ask(probes_, probe_members_, columns, n, n_or_equal, passes);
     }
 
-    void ask(const RankTable& table, const std::uint32_t* columns, std::uint32_t n,
-             std::uint32_t n_or_equal, std::uint8_t* passes) {
+    void ask(const RankTable& table, SortedMembers& members, const std::uint32_t* columns,
+             std::uint32_t n, std::uint32_t n_or_equal, std::uint8_t* passes) {
+        sorted_ = &members;
         task_.order = table.order(0);
+        task_.flags = table.flags();
         task_.asked = columns;
         task_.n_asked = n;
         task_.n_or_equal = n_or_equal;
         task_.passes = passes;
         kernel_(task_);
+    }
+
+    const std::uint8_t* boundaries(std::uint32_t column) {
+        sort_by(*sorted_, *node_, column);
+        return sorted_->boundary.data();
     }
 
     static void sort_by(SortedMembers& members, const NodeQuery& node, std::uint32_t column) {
@@ -83,7 +95,8 @@ private:
         task_.found = false;
         for (std::uint32_t k = 1, ones = 0; k < node.n; ++k) {
             ones += outcome_.label[probe_members_.sample[k - 1]];
-            if (k >= task_.min_leaf && k + task_.min_leaf <= node.n && task_.beats(k, ones))
+            if (probe_members_.boundary[k - 1] && k >= task_.min_leaf &&
+                k + task_.min_leaf <= node.n && task_.beats(k, ones))
                 task_.take(question.column, k, ones);
         }
         if (!task_.found) return Stand::loses;
@@ -99,12 +112,10 @@ private:
                 rival[n++] = feature[c];
                 n_or_equal += place < question.place;
             }
-            if (n > 0) ask(table_, rival, n, n_or_equal, passes);
+            if (n > 0) ask(table_, members_, rival, n, n_or_equal, passes);
+            // Missing values on the left, which the kernel does not try, could only add to this.
             for (std::uint32_t i = 0; i < n; ++i)
-                if (passes[i]) {
-                    if (!table_.flags()[rival[i]]) return Stand::loses;
-                    sure = false;
-                }
+                if (passes[i]) return Stand::loses;
         }
         return sure ? Stand::wins : Stand::unsure;
     }
@@ -113,7 +124,8 @@ private:
     const Outcome& outcome_;
     ShuffleShape shape_;
     const std::uint32_t* pool_ = nullptr;
-    SortedMembers members_, probe_members_;
+    SortedMembers members_, probe_members_, *sorted_ = &probe_members_;
+    const NodeQuery* node_ = nullptr;
     WalkKernel kernel_;
     WalkTask task_{};
 };

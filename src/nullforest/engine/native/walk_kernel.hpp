@@ -31,8 +31,8 @@ struct WalkTask {
     std::uint32_t feature, n_left, place;
     std::uint64_t best_num, best_den;
     // instead of a search (`asked` is null then): which of these columns of the table hold a split
-    // as good as the best (the first `n_or_equal` of them) or better (the others)? Ties and
-    // missing values are not looked at.
+    // as good as the best (the first `n_or_equal` of them) or better (the others)? Missing
+    // values are not looked at.
     const std::uint32_t* asked;
     std::uint32_t n_asked, n_or_equal;
     std::uint8_t* passes;

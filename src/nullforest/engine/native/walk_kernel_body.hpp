@@ -115,13 +115,17 @@ private:
             bits[0] = gather_few(column);
         else
             gather_labels(column, bits);
+        const std::uint8_t* boundary = nullptr;
         std::uint32_t base = 0;
         for (std::uint32_t k0 = 0; k0 < task_.n; k0 += 64) {
             Count running[64];
             std::uint64_t out = simd_.outside(bits[k0 / 64], base, lo_ + k0, hi_ + k0, running);
             for (; out; out &= out - 1) {
                 const std::uint32_t i = simd_.lowest(out), k = k0 + i + 1, l = running[i];
-                if (task_.beats(k, l) || (or_equal && task_.equals(k, l))) return true;
+                if (!task_.beats(k, l) && !(or_equal && task_.equals(k, l))) continue;
+                if (!(task_.flags[column] & 1)) return true;
+                if (!boundary) boundary = task_.boundaries(task_.owner, column);
+                if (boundary[k - 1]) return true;
             }
             base += simd_.count(bits[k0 / 64]);
         }
