@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
 
-.PHONY: help demo test browser ranger lint figures bench sanitize portable study study-calibration clean
+.PHONY: help demo test browser ranger lint figures bench sanitize portable study study-calibration \
+  study-wrappers study-reproduction clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -78,7 +79,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-wrappers ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-wrappers study-reproduction ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -87,6 +88,10 @@ study-calibration: $(VENV)/.installed ## false positive rates reached, with stan
 study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.wrappers
+
+study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
+	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo
