@@ -5,10 +5,11 @@ what the trees split by first, some more and some less, so each has a base rate 
 its luck, its rate is the probe's times a factor e^x, x ~ N(shift, σ²). How large σ is shows in the
 body of the counts, which would otherwise be too wide for the probes.
 
-The values of `SPREADS` are equally likely beforehand. The likelihood of the counts up to the body's
-90 % quantile, where relevant features have hardly a say, turns them into weights (at each σ the
-shift is the most likely one; where there are several kinds of features, σ is common to all), and
-the null is the average over all σ: a prediction that knows how well σ is known.
+Beforehand σ = 0 has a probability of one third, and the other `SPREADS` share the rest. The
+likelihood of the counts up to the body's 90 % quantile, where relevant features have hardly a say,
+turns them into weights (at each σ the shift is the most likely one; where there are several kinds
+of features, σ is common to all), and the null is the average over all σ: a prediction that knows
+how well σ is known.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class Spread:
 
     def factors(self, evidence: Floats) -> tuple[Floats, Floats]:
         """Factors on the rates and their probabilities, by what all kinds of features say."""
-        posterior = np.exp(evidence - evidence.max())
+        prior = np.where(np.array(SPREADS) == 0, 1 / 3, 2 / 3 / max(len(SPREADS) - 1, 1))
+        posterior = prior * np.exp(evidence - evidence.max())
         posterior[posterior < _NEGLIGIBLE * posterior.sum()] = 0
         shares = np.average(self._laws, axis=0, weights=posterior)
         kept = shares > _NEGLIGIBLE * shares.max()
