@@ -206,6 +206,15 @@ class BinomialMixture:
             return 0.0
         return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k
 
+    def excess_variation(self, k: int) -> float:
+        """Standard deviation ÷ mean of count − k, given count > k; 1 for an exponential tail."""
+        beyond = np.arange(k + 1, max(self.quantile(_RARE * self.beyond(k)), k + 1) + 1)
+        weights = self.pmf(beyond)
+        if weights.sum() == 0:
+            return 1.0
+        mean = np.average(beyond - k, weights=weights)
+        return float(np.sqrt(np.average((beyond - k - mean) ** 2, weights=weights)) / mean)
+
 
 def _log_choose(n: Floats, k: Floats) -> Floats:
     """Logarithm of n over k, −∞ where k > n.

@@ -404,7 +404,8 @@ def _spliced(
     squared = stratum.thinned(factors, shares, squared=True)
     joint = stratum.last_with(FEWEST_PROBES, body, squared)
     edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES, body, squared))
-    error = float(np.sqrt(stratum.noise * squared.sf(edge)) / body.sf(edge))
+    few = float(np.sqrt(stratum.noise * squared.sf(edge)) / body.sf(edge))
+    error = few * body.excess_variation(edge)
     tail = _tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
     return Splice(body, tail, joint)
 
@@ -416,9 +417,9 @@ def _tail_after(
 
     Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
     variance instead, much of which comes from below, makes the tail far too heavy where the label
-    is skewed.) The probes beyond the edge know the excess to the relative `error`, nearly that of
-    their number, since excesses are about exponential. The tail is averaged over it, with the
-    three points of a Gauss–Hermite rule: further out, what is not known makes it heavier.
+    is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
+    number, times how much excesses vary. The tail is averaged over it, with the three points of a
+    Gauss–Hermite rule: further out, what is not known makes it heavier.
     """
 
     def model(factor: float, *, fine: bool = False) -> BinomialMixture:

@@ -5,7 +5,7 @@ what the trees split by first, some more and some less, so each has a base rate 
 its luck, its rate is the probe's times a factor e^x, x ~ N(shift, σ²). How large σ is shows in the
 body of the counts, which would otherwise be too wide for the probes.
 
-Beforehand σ = 0 has a probability of one third, and the other `SPREADS` share the rest. The
+Beforehand σ = 0 is as likely as not, and the other `SPREADS` share the rest as e^(−σ/0.2). The
 likelihood of the counts up to the body's 90 % quantile, where relevant features have hardly a say,
 turns them into weights (at each σ the shift is the most likely one; where there are several kinds
 of features, σ is common to all), and the null is the average over all σ: a prediction that knows
@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 #: Values of σ: from none to rates that differ by a factor of 2.5 either way.
 SPREADS = (0.0, 0.15, 0.25, 0.35, 0.5, 0.7, 0.9)
+_USUAL = 0.2  # of σ, where it is not zero: rates that differ by a fifth
 _STEP = 0.075  # of x: half of the smallest σ, for which the sum over a normal law is exact
 _X: Floats = _STEP * np.arange(-32.0, 33.0)  # to 2.4, where the largest σ has lost all but 1 %
 _SHIFTS = 1.0  # of the mean of x either way; −σ²/2 keeps the mean rate
@@ -90,7 +91,8 @@ class Spread:
 
     def factors(self, evidence: Floats) -> tuple[Floats, Floats]:
         """Factors on the rates and their probabilities, by what all kinds of features say."""
-        prior = np.where(np.array(SPREADS) == 0, 1 / 3, 2 / 3 / max(len(SPREADS) - 1, 1))
+        prior = np.array([np.exp(-spread / _USUAL) if spread else 0.0 for spread in SPREADS])
+        prior = np.where(prior == 0, 0.5, 0.5 * prior / max(prior.sum(), _TINY))
         posterior = prior * np.exp(evidence - evidence.max())
         posterior[posterior < _NEGLIGIBLE * posterior.sum()] = 0
         shares = np.average(self._laws, axis=0, weights=posterior)
