@@ -46,9 +46,9 @@ def win_probability(z, r, candidates):
 
 def rates_on_dense_grid(couplings, shares, candidates, contrasts):
     """Relative rates on a dense product grid of |z_j|, and its weights: one or two contrasts."""
-    x, w = np.polynomial.legendre.leggauss(220)
+    x, w = np.polynomial.legendre.leggauss(300)
     z, w = 5.5 * (x + 1), 5.5 * w * 2 * normal_density(5.5 * (x + 1))
-    s = np.linspace(1e-4, 12, 1500)
+    s = np.linspace(1e-4, 10, 6000)
     best = (1 - 2 * ndtr(-s)) ** (contrasts * (candidates - 1))
     step = np.diff(best, prepend=0.0)
     middle = np.concatenate([[s[0] / 2], (s[1:] + s[:-1]) / 2])

@@ -56,8 +56,8 @@ TABLE_COUPLINGS: Floats = np.exp(
 #: Panels of M = max|z| as (end, panels up to it): fine to 8, where the tail is 1e-15, and then
 #: coarse to 20, where it is 1e-88.
 _PANELS = ((8.0, 16), (12.0, 4), (20.0, 2))
-_NODES_PER_PANEL = 5
-_INNER_NODES = 8  # per contrast other than the largest: exact for polynomials in z² of degree 15
+_NODES_PER_PANEL = 7
+_INNER_NODES = 6  # per contrast other than the largest: exact for polynomials in z² of degree 11
 _LOG_STEP = 0.3  # step of log(−log H): the narrowest feature, at r = .98, is about .5 wide
 _LOG_RANGE = (-16.2, 3.6)  # −log H from 1e-7 to 36: what lies outside weighs less than 1e-6
 
