@@ -15,11 +15,11 @@ from nullforest.files import writing
 from nullforest.tallies import ProbeTally, Tally
 
 FORMAT = "nullforest tally"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: all probes weigh the same
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names")
-_PROBE_ARRAYS = ("ids", "wins", "trees", "strata", "feature_strata", "couplings")
+_PROBE_ARRAYS = ("ids", "wins", "trees", "strata", "feature_strata", "couplings", "weights")
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint")
 
 
@@ -65,7 +65,11 @@ def read(path: Any) -> Tally:
             fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
             if "probe_ids" in archive:
                 fields["probes"] = ProbeTally(
-                    **{name: archive[f"probe_{name}"] for name in _PROBE_ARRAYS}
+                    **{
+                        name: archive[f"probe_{name}"]
+                        for name in _PROBE_ARRAYS
+                        if f"probe_{name}" in archive
+                    }
                 )
             return Tally(**fields)
     except FileNotFoundError:

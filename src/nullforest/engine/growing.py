@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -92,8 +93,8 @@ def grow(
         Makes the matrix of distances from y (from X where y is None).
     probes : int or "auto"
         Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
-        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the time from 20 000
-        features on; the fewer features, the larger the share (of a smaller forest), see
+        change the trees. "auto" asks about 2 000, which adds up to a quarter to the time from
+        20 000 features on; the fewer features, the larger the share (of a smaller forest), see
         :func:`nullforest.engine.probing.default_number`.
     probe_seed : int, optional
         Seed of the probes; `seed` where not given. Forests of different seeds whose tallies are
@@ -264,7 +265,8 @@ def _grow(
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"
     asking = plan.probes
-    probes = None if asking is None else make_probes(table, asking)
+    least = math.ceil(plan.min_leaf * S / plan.n_drawn)
+    probes = None if asking is None else make_probes(table, asking, target, least)
     raw = _native.grow(
         table.native,
         target.criterion,
