@@ -10,7 +10,7 @@ from scipy import stats
 
 import nullforest as nf
 from naive import nulls as naive
-from nullforest.nulls import probes, spreading
+from nullforest.nulls import probes, spreading, strata
 from nulls.forests import lucky_rates, probes_of, tally_of
 
 
@@ -30,7 +30,7 @@ def test_thinning_is_the_double_loop():
     rng = np.random.default_rng(0)
     wins = rng.poisson(12 * rng.gamma(2, 0.5, 60))
     weights = rng.uniform(0.5, 3, 60)
-    stratum = probes.Stratum(
+    stratum = strata.Stratum(
         wins, np.full(60, 0.2), np.ones(60, int), weights, weights**2, np.zeros(18, int)
     )
     for k in range(8):
@@ -57,7 +57,7 @@ def test_body_spread_out_is_the_double_loop_over_probes_and_factors():
     tally = forest(rng)
     counts = rng.poisson(4 * np.exp(rng.normal(0, 0.5, 3000)) * lucky_rates(rng, 3000))
     tally = tally_of(counts, trees=1000, candidates=150, probes=tally.probes)
-    stratum, usable = probes._scaled(probes._stratum(tally, 0), counts, lambda: 1.0)
+    stratum, usable = probes._scaled(strata.stratum_of(tally, 0), counts, lambda: 1.0)
     assert usable
     spread = spreading.Spread(stratum.thinned, counts)
     factors, shares = spread.factors(spread.evidence)

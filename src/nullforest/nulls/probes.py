@@ -26,12 +26,12 @@ and, if its features were chosen often enough, its own scale.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nullforest.errors import InputError
 from nullforest.nulls.bagged import matched
@@ -39,111 +39,21 @@ from nullforest.nulls.base import Floats, Null, check_alpha
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
-from nullforest.nulls.mixtures import BinomialMixture
-from nullforest.nulls.shapes import SCALES, Shape, Trees
+from nullforest.nulls.shapes import Shape, Trees
 from nullforest.nulls.splices import Splice
 from nullforest.nulls.spreading import Spread
+from nullforest.nulls.strata import Ints, Stratum, stratum_of
+from nullforest.nulls.tails import tail_after
 from nullforest.tallies import Tally
-
-Ints = NDArray[np.int64]
 
 #: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
 FEWEST_PROBES = 25
 #: Probes whose mean excess the tail takes over, 7 % uncertain (1/√200), but never more than this
 #: share of the features.
 EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
-_STEPS = 3  # then the factor is found to a few percent; the probes know it to ten or so
-_APART = 0.2  # in the logarithm of the factor: where the slope of the excess is measured
-_FLAT = 0.05  # least slope: below it the couplings hardly move the excess
-_TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
-_NEVER_SEEN = 1e-7  # no tail so small is seen: picks reach to about one in 10⁵
+_TINY = np.finfo(float).tiny
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """The probes of one kind of feature: distinct (wins, thinning), and who has them.
-
-    Attributes
-    ----------
-    wins, thinning : (I,)
-        W_p and q_p.
-    number : (I,) int
-        How many probes have them.
-    weights, squares : (I,)
-        Sums of their weights, and of the squares of these.
-    couplings : (B,) int
-        Couplings of the nodes that they won.
-    """
-
-    wins: Ints
-    thinning: Floats
-    number: Ints
-    weights: Floats
-    squares: Floats
-    couplings: Ints
-
-    def thinned(
-        self, scale: ArrayLike, shares: ArrayLike = 1.0, *, squared: bool = False
-    ) -> BinomialMixture:
-        """Counts of a null feature when the thinning is multiplied by `scale`.
-
-        With several scales, each has a probability in `shares`. `squared`: probes weigh the
-        squares of their weights. A thinning above 1 is cut to 1.
-        """
-        factor, share = np.atleast_1d(scale), np.atleast_1d(shares)
-        weights = self.squares if squared else self.weights
-        return BinomialMixture(
-            np.tile(self.wins, len(factor)),
-            np.outer(factor, self.thinning).ravel(),
-            np.outer(share, weights).ravel(),
-        )
-
-    def last_with(self, probes: float, body: BinomialMixture, squared: BinomialMixture) -> int:
-        """The last count whose tail is known as well as from so many probes of equal weight.
-
-        A tail t = Σ w P_p / Σ w has the variance Σ w² P_p / (Σ w)² at most, P_p the probability
-        that the thinned wins of probe p exceed the count; with equal weights t²/variance is t
-        times the number of probes. `squared` are the thinned wins weighted by w².
-        """
-        k = np.arange(body.quantile(_NEVER_SEEN) + 1)
-        good = body.sf(k) ** 2 >= probes * self.noise * squared.sf(k)
-        return int(np.argmin(good)) - 1 if not good.all() else len(k) - 1
-
-    @property
-    def noise(self) -> float:
-        """Σ w² / (Σ w)²: one over the number of probes, were their weights equal."""
-        return float(self.squares.sum() / self.weights.sum() ** 2)
-
-    @property
-    def n_probes(self) -> int:
-        """Probes in the stratum."""
-        return int(self.number.sum())
-
-    @property
-    def mean(self) -> float:
-        """Expected count of an independent null feature, q·W̄."""
-        return float(np.average(self.wins * self.thinning, weights=self.weights))
-
-    @property
-    def rate_variance(self) -> float:
-        """Variance of the probes' rates relative to their mean, the noise of counting removed."""
-        counts = self.wins * self.thinning
-        noise = np.average(counts * self.thinning, weights=self.weights)
-        spread = np.average((counts - self.mean) ** 2, weights=self.weights)
-        return float(max(spread / max(1 - self.noise, 0.5) - noise, 0.0) / self.mean**2)
-
-    def only(self, keep: NDArray[np.bool_]) -> Stratum:
-        """The stratum with some of its probes."""
-        return Stratum(
-            self.wins[keep],
-            self.thinning[keep],
-            self.number[keep],
-            self.weights[keep],
-            self.squares[keep],
-            self.couplings,
-        )
 
 
 class ProbeNull(Null):
@@ -282,7 +192,7 @@ def from_tally(tally: Tally) -> ProbeNull:
     """
     asked = _checked(tally)
     names, features = _numbered(asked.feature_strata)
-    strata = [_stratum(tally, int(name)) for name in names]
+    strata = [stratum_of(tally, int(name)) for name in names]
     counts = [tally.counts[features == number] for number in range(len(names))]
     trees = Trees.of(tally)
     judged = [number for number, s in enumerate(strata) if s.wins.any()]
@@ -329,32 +239,6 @@ def _checked(tally: Tally) -> Any:
             "when the tally is made."
         )
     return tally.probes
-
-
-def _stratum(tally: Tally, name: int) -> Stratum:
-    """The probes of one stratum, equal ones merged; those never asked say nothing."""
-    asked = tally.probes
-    assert asked is not None
-    assert tally.candidates is not None
-    here = (asked.strata == name) & (asked.trees > 0)
-    pairs, place, number = np.unique(
-        np.stack([asked.wins[here], asked.trees[here]]),
-        axis=1,
-        return_inverse=True,
-        return_counts=True,
-    )
-    weights = asked.weights[here]
-    couplings = asked.couplings[name] if 0 <= name < len(asked.couplings) else None
-    if couplings is None or couplings.sum() == 0:
-        couplings = asked.couplings.sum(0)
-    return Stratum(
-        wins=pairs[0].astype(np.int64),
-        thinning=tally.candidates / tally.n_features * tally.n_trees / pairs[1],
-        number=number.astype(np.int64),
-        weights=np.bincount(place.ravel(), weights, len(number)).astype(float),
-        squares=np.bincount(place.ravel(), weights**2, len(number)).astype(float),
-        couplings=couplings,
-    )
 
 
 def _pooled_scale(strata: list[Stratum], counts: list[Ints]) -> float:
@@ -404,50 +288,10 @@ def _spliced(
     squared = stratum.thinned(factors, shares, squared=True)
     joint = stratum.last_with(FEWEST_PROBES, body, squared)
     edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES, body, squared))
-    few = float(np.sqrt(stratum.noise * squared.sf(edge)) / body.sf(edge))
+    few = float(np.sqrt(stratum.noise * squared.sf(edge))) / max(body.beyond(edge), _TINY)
     error = few * body.excess_variation(edge)
-    tail = _tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
+    tail = tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
     return Splice(body, tail, joint)
-
-
-def _tail_after(
-    body: BinomialMixture, edge: int, error: float, shape: Shape, nodes: int
-) -> BinomialMixture:
-    """The bagged model that falls off as the body does beyond the count `edge`.
-
-    Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
-    variance instead, much of which comes from below, makes the tail far too heavy where the label
-    is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
-    number, times how much excesses vary. The tail is averaged over it, with the three points of a
-    Gauss–Hermite rule: further out, what is not known makes it heavier.
-    """
-
-    def model(factor: float, *, fine: bool = False) -> BinomialMixture:
-        rates, weights = replace(shape, scale=factor).rates(body.mean, fine=fine)
-        return BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
-
-    target = body.mean_excess(edge)
-    if shape.equal or target == 0:
-        return model(1.0, fine=True)
-
-    def miss(log_factor: float) -> float:
-        return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
-
-    # Newton's steps on the log scale, along which the excess grows steadily; near 0 as a rule.
-    at = 0.0
-    for _ in range(_STEPS):
-        missed = miss(at)
-        slope = max((miss(at + _APART) - missed) / _APART, _FLAT)
-        at = float(np.clip(at - np.clip(missed / slope, -1.5, 1.5), *np.log(SCALES)))
-    apart = min(np.sqrt(3.0) * error / slope, 1.0)
-    heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
-    parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
-    shares = [weight / max(part.beyond(edge), _NEVER_SEEN) for weight, part in parts]
-    return BinomialMixture(
-        np.concatenate([part.trials for _, part in parts]),
-        np.concatenate([part.chances for _, part in parts]),
-        np.concatenate([w * part.weights for w, (_, part) in zip(shares, parts, strict=True)]),
-    )
 
 
 def _own_scale(stratum: Stratum, counts: Ints, pooled: Callable[[], float]) -> float:

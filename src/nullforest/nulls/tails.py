@@ -1,0 +1,56 @@
+"""How does the null go on where too few probes are left? As the bagged model falls off there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nullforest.nulls.mixtures import BinomialMixture
+from nullforest.nulls.shapes import SCALES, Shape
+
+_STEPS = 3  # then the factor is found to a few percent; the probes know it to ten or so
+_APART = 0.2  # in the logarithm of the factor: where the slope of the excess is measured
+_FLAT = 0.05  # least slope: below it the couplings hardly move the excess
+_TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
+_RARE = 1e-7  # a share beyond the edge so small that it is no divisor
+
+
+def tail_after(
+    body: BinomialMixture, edge: int, error: float, shape: Shape, nodes: int
+) -> BinomialMixture:
+    """The bagged model that falls off as the body does beyond the count `edge`.
+
+    Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
+    variance instead, much of which comes from below, makes the tail far too heavy where the label
+    is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
+    number, times how much excesses vary. The tail is averaged over it, with the three points of a
+    Gauss–Hermite rule: further out, what is not known makes it heavier.
+    """
+
+    def model(factor: float, *, fine: bool = False) -> BinomialMixture:
+        rates, weights = replace(shape, scale=factor).rates(body.mean, fine=fine)
+        return BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
+
+    target = body.mean_excess(edge)
+    if shape.equal or target == 0:
+        return model(1.0, fine=True)
+
+    def miss(log_factor: float) -> float:
+        return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
+
+    # Newton's steps on the log scale, along which the excess grows steadily; near 0 as a rule.
+    at = 0.0
+    for _ in range(_STEPS):
+        missed = miss(at)
+        slope = max((miss(at + _APART) - missed) / _APART, _FLAT)
+        at = float(np.clip(at - np.clip(missed / slope, -1.5, 1.5), *np.log(SCALES)))
+    apart = min(np.sqrt(3.0) * error / slope, 1.0)
+    heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
+    parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
+    shares = [weight / max(part.beyond(edge), _RARE) for weight, part in parts]
+    return BinomialMixture(
+        np.concatenate([part.trials for _, part in parts]),
+        np.concatenate([part.chances for _, part in parts]),
+        np.concatenate([w * part.weights for w, (_, part) in zip(shares, parts, strict=True)]),
+    )
