@@ -24,6 +24,7 @@ class ForestSettings:
     min_leaf: int = 1
     max_depth: int | None = None
     seed: int = 0
+    first_tree: int = 0
     jobs: int = -1
 
     def run_of(self, table: Table, data: str) -> dict[str, Any]:
@@ -47,6 +48,8 @@ class ForestSettings:
             words.append("--replace")
         if self.max_depth is not None:
             words += ["--max-depth", self.max_depth]
+        if self.first_tree:
+            words += ["--first-tree", self.first_tree]
         return [str(word) for word in [*words, "--seed", self.seed]]
 
 
@@ -73,6 +76,7 @@ def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
         "min_leaf": settings.min_leaf,
         "max_depth": settings.max_depth,
         "seed": settings.seed,
+        "first_tree": settings.first_tree,
         "n_jobs": settings.jobs,
         "keep_trees": False,
         "feature_names": table.feature_names,

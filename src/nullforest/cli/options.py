@@ -72,6 +72,29 @@ Seed = Annotated[
     int,
     typer.Option(min=0, help="The same seed gives the same answer.", rich_help_panel=_FOREST),
 ]
+FirstTree = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Number of the first tree: machines that grow different trees of one seed can add "
+        "their tallies with nullforest merge.",
+        rich_help_panel=_FOREST,
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        help="Folder in which the run is kept, and from which it goes on after a kill.",
+        rich_help_panel=_FOREST,
+    ),
+]
+SaveEvery = Annotated[
+    float,
+    typer.Option(
+        min=0.0, help="With --resume: seconds between two savings.", rich_help_panel=_FOREST
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(

@@ -37,8 +37,8 @@ struct RankTable::Worker {
     }
 };
 
-void RankTable::allocate() {
-    const std::size_t S = n_samples(), F = n_features();
+void RankTable::lay_out() {
+    const std::size_t S = n_samples();
     n_words_ = (S + 63) / 64;
     if (by_order())
         stride_ = 64 * n_words_ + (S > 256 ? 8 * n_words_ : 0);
@@ -46,6 +46,11 @@ void RankTable::allocate() {
         rank_bytes_ = S <= 65536 ? 2 : 4;
         stride_ = (S * rank_bytes_ + 63) / 64 * 64;
     }
+}
+
+void RankTable::allocate() {
+    const std::size_t F = n_features();
+    lay_out();
     mapped_bytes_ = stride_ * F + 64;  // room to read a whole vector past the last feature
     void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,6 +60,7 @@ void RankTable::allocate() {
     madvise(memory, mapped_bytes_, MADV_HUGEPAGE);  // candidates lie anywhere in the table
 #endif
     differs_.reset(new std::uint64_t[F * n_words_]);
+    differs_view_ = differs_.get();
     n_known_.assign(F, 0);
     flags_.assign(F, 0);
 }
@@ -87,8 +93,20 @@ void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
     }
 }
 
-RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll)
-    : matrix_(matrix) {
+RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
+    : matrix_(matrix),
+      block_(const_cast<std::uint8_t*>(arrays.block)),  // never written: `set` is not called
+      differs_view_(arrays.differs),
+      n_known_(arrays.n_known, arrays.n_known + matrix.n_features),
+      flags_(arrays.flags, arrays.flags + matrix.n_features),
+      fingerprint_(arrays.fingerprint) {
+    lay_out();
+    for (const std::uint8_t flag : flags_) has_missing_ = has_missing_ || (flag & kMissing);
+}
+
+RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll,
+                     std::size_t first_feature)
+    : matrix_(matrix), first_feature_(first_feature) {
     const std::size_t F = n_features();
     allocate();
     std::atomic<std::size_t> next{0};
@@ -129,10 +147,12 @@ RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<vo
     }
 }
 
-RankTable::~RankTable() { munmap(block_, mapped_bytes_); }
+RankTable::~RankTable() {
+    if (mapped_bytes_) munmap(block_, mapped_bytes_);
+}
 
 std::size_t RankTable::bytes() const {
-    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
+    return stride_ * n_features() + 64 + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
 }
 
 void RankTable::rank_columns(std::size_t begin, std::size_t end, Worker& worker) {
@@ -217,7 +237,7 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order) {
 // The hash covers what a tree can see: order and ties. Columns add, so threads commute.
 std::uint64_t RankTable::hash_of(std::size_t feature) const {
     const std::uint8_t* out = order(feature);
-    std::uint64_t hash = feature + 1;
+    std::uint64_t hash = first_feature_ + feature + 1;
     for (std::size_t i = 0; i < stride_; i += 8) {
         std::uint64_t word;
         std::memcpy(&word, out + i, 8);

@@ -1,0 +1,77 @@
+"""How does a Ray instance do the work? Data in the object store once, tasks as remote calls."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from nullforest.clusters import ATTEMPTS, call, stays_as_it_is
+from nullforest.errors import InputError, MissingExtraError
+
+
+class RayEngine:
+    """The workers of the Ray instance that this process is connected to."""
+
+    def __init__(self) -> None:
+        import ray
+
+        self._ray: Any = ray
+        self._call = ray.remote(num_cpus=1, max_retries=ATTEMPTS)(call)
+        self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    @staticmethod
+    def of() -> RayEngine:
+        """The engine of the instance that is there already."""
+        try:
+            import ray
+        except ImportError:
+            raise MissingExtraError("ray", "ray", "Growing on Ray") from None
+        if not ray.is_initialized():
+            raise InputError("Ray is not connected; call ray.init() first.")
+        return RayEngine()
+
+    def workers(self) -> int:
+        """Processors of all nodes."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def run(
+        self,
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        tasks: Sequence[Any],
+        *,
+        deadline: float | None = None,
+    ) -> Iterator[tuple[int, Any]]:
+        """See :class:`nullforest.clusters.Engine`."""
+        ray = self._ray
+        data = [self._put(one) for one in shared]
+        key = uuid.uuid4().hex
+        pending = {self._call.remote(work, key, task, *data): i for i, task in enumerate(tasks)}
+        try:
+            while pending:
+                timeout = None if deadline is None else max(0.0, deadline - monotonic())
+                ready, _ = ray.wait(list(pending), num_returns=1, timeout=timeout)
+                if not ready:
+                    return
+                number = pending.pop(ready[0])
+                try:
+                    yield number, ray.get(ready[0])
+                except ray.exceptions.WorkerCrashedError as error:
+                    raise InputError(
+                        f"Workers of Ray died {ATTEMPTS} times over the same task; look at their "
+                        "memory and their logs."
+                    ) from error
+        finally:
+            for reference in pending:
+                ray.cancel(reference)
+
+    def _put(self, one: Any) -> Any:
+        """A reference to the data in the object store; what was put there before is used again."""
+        if not stays_as_it_is(one):
+            return self._ray.put(one)
+        if one not in self._sent:
+            self._sent[one] = self._ray.put(one)
+        return self._sent[one]
