@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -203,8 +205,8 @@ class RankTable:
         self._temporary: Any = None
         self._arrays: Arrays | None = None
         if folder is None and (not (sparse or isinstance(X, np.ndarray)) or _too_large(S, F)):
-            self._temporary = tempfile.TemporaryDirectory(prefix="nullforest-")
-            folder = self._temporary.name
+            folder = tempfile.mkdtemp(prefix="nullforest-")
+            self._temporary = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         if folder is None and not sparse:
             self.values: Any = X
             self.native = _native.RankTable(X, n_threads(n_jobs))
@@ -217,7 +219,12 @@ class RankTable:
             self._attach(sink.arrays(), S, fingerprint)
             return
         self.folder = Path(folder)
-        with in_folder(self.folder, keep_values=keep_values and not sparse) as files:
+        # An array that was given without a folder stays where it is, beside its table.
+        if self._temporary is not None and isinstance(X, np.ndarray):
+            self.values = X
+        keep_values = keep_values and self.values is None
+        needed = _table_bytes(S, F) + (S * F * max(4, source.itemsize) if keep_values else 0)
+        with in_folder(self.folder, needed, keep_values=keep_values) as files:
             fingerprint = self._build(source, files, n_jobs)
             about = {"shape": [S, F], "fingerprint": f"{fingerprint:016x}"}
             files.finish(about, self.feature_names)
@@ -399,8 +406,13 @@ def values_of(X: Any) -> tuple[Any, tuple[int, int]]:
 
 def _too_large(n_samples: int, n_features: int) -> bool:
     """Whether the table of so many ranks would take more than half of the memory."""
+    return _table_bytes(n_samples, n_features) > _memory() / 2
+
+
+def _table_bytes(n_samples: int, n_features: int) -> float:
+    """About what a table takes: ranks of 1, 2 or 4 bytes and a bit for each."""
     per_rank = 1.25 if n_samples <= 512 else 2.125 if n_samples <= 65536 else 4.125
-    return n_samples * n_features * per_rank > _memory() / 2
+    return n_samples * n_features * per_rank
 
 
 def _memory() -> float:

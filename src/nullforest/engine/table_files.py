@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -103,8 +104,8 @@ class InFolder:
 
 
 @contextmanager
-def in_folder(folder: Path, *, keep_values: bool) -> Iterator[InFolder]:
-    """Begin a table in a folder that holds none yet."""
+def in_folder(folder: Path, needed: float, *, keep_values: bool) -> Iterator[InFolder]:
+    """Begin a table of about `needed` bytes in a folder that holds none yet."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -115,6 +116,13 @@ def in_folder(folder: Path, *, keep_values: bool) -> Iterator[InFolder]:
         raise InputError(
             f"{folder} holds a rank table already; open it with RankTable.open, or give another "
             "folder."
+        )
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise InputError(
+            f"The table of ranks would take about {needed / 2**30:.3g} GiB, but {folder} has "
+            f"{free / 2**30:.3g} GiB left; give a folder on a larger disk (RankTable(X, "
+            "folder=...)), or fewer features at a time."
         )
     with ExitStack() as stack:
         names = [*PARTS, *(["values"] if keep_values else [])]
