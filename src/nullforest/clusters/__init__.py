@@ -17,6 +17,8 @@ from nullforest.errors import InputError
 
 #: How often a task is given to another worker before the work is given up.
 ATTEMPTS = 5
+#: Tasks that are given out at a time for each worker, so that none waits for the next.
+IN_LINE = 4
 
 
 class Engine(Protocol):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from nullforest.clusters import ATTEMPTS, stays_as_it_is
+from nullforest.clusters import ATTEMPTS, IN_LINE, stays_as_it_is
 from nullforest.errors import InputError, MissingExtraError
 
 _engines: WeakKeyDictionary[Any, DaskEngine] = WeakKeyDictionary()
@@ -74,15 +75,19 @@ class DaskEngine:
             numbers[future] = number
             return future
 
+        # A few tasks for each worker at a time: those in line cost the scheduler, and the end.
+        todo = iter(range(len(tasks)))
+        first = [submit(number) for number in islice(todo, IN_LINE * self.workers())]
         timeout = None if deadline is None else max(0.0, deadline - monotonic())
-        queue: Any = distributed.as_completed(  # type: ignore[no-untyped-call]  # Dask is untyped
-            [submit(i) for i in range(len(tasks))], timeout=timeout
-        )
+        queue: Any = distributed.as_completed(first, timeout=timeout)  # type: ignore[no-untyped-call]  # Dask is untyped
         try:
             for future in queue:
                 number = numbers.pop(future)
                 try:
-                    yield number, future.result()
+                    result = future.result()
+                    for following in islice(todo, 1):
+                        queue.add(submit(following))
+                    yield number, result
                 except _lost_errors() as error:
                     if attempts[number] >= ATTEMPTS:
                         raise InputError(

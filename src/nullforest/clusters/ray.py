@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from nullforest.clusters import ATTEMPTS, call, stays_as_it_is
+from nullforest.clusters import ATTEMPTS, IN_LINE, call, stays_as_it_is
 from nullforest.errors import InputError, MissingExtraError
 
 
@@ -49,7 +50,14 @@ class RayEngine:
         ray = self._ray
         data = [self._put(one) for one in shared]
         key = uuid.uuid4().hex
-        pending = {self._call.remote(work, key, task, *data): i for i, task in enumerate(tasks)}
+        todo = iter(enumerate(tasks))
+        pending: dict[Any, int] = {}
+
+        def submit(how_many: int) -> None:
+            for number, task in islice(todo, how_many):
+                pending[self._call.remote(work, key, task, *data)] = number
+
+        submit(IN_LINE * self.workers())
         try:
             while pending:
                 timeout = None if deadline is None else max(0.0, deadline - monotonic())
@@ -57,6 +65,7 @@ class RayEngine:
                 if not ready:
                     return
                 number = pending.pop(ready[0])
+                submit(1)
                 try:
                     yield number, ray.get(ready[0])
                 except ray.exceptions.WorkerCrashedError as error:
