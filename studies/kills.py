@@ -96,7 +96,7 @@ def trial(
             break
         hits += 1
         kept = _trees_in(folder / "run")
-    if not hits or not _is_finished(folder):
+    if not _is_finished(folder):
         begun = (folder / "run" / "run.json").exists()
         finished(going_on(folder) if begun else command(data, folder, trees, report=report))
     return hits, kept

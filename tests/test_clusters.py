@@ -273,6 +273,37 @@ def test_errors_of_the_user_come_back_as_sentences(dask_client, data):
             nf.grow(X, y, engine=wrong)
 
 
+def test_the_command_reaches_a_cluster(dask_client, ray_instance, data, monkeypatch, tmp_path):
+    from typer.testing import CliRunner
+
+    from nullforest.cli.app import app
+
+    X, y = data
+    np.savez(tmp_path / "data.npz", X=X, y=y > 0)
+
+    def select(name, *more):
+        words = ["select", tmp_path / "data.npz", "--target", "y", "--trees", 60, "--null", "paper"]
+        words += ["--tally", tmp_path / name, *more]
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    address = dask_client.scheduler.address
+    assert select("here").exit_code == 0
+    with counted(monkeypatch) as asked:
+        for name, more in [
+            ("dask", ("--cluster", address)),
+            ("ray", ("--cluster", "ray")),
+            ("kept", ("--cluster", address, "--resume", tmp_path / "run")),
+        ]:
+            result = select(name, *more)
+            assert result.exit_code == 0, result.output
+            assert (tmp_path / name).read_bytes() == (tmp_path / "here").read_bytes()
+    assert asked.count("grow_block") >= 3
+    monkeypatch.setattr("nullforest.clusters.dask.PATIENCE", 0.2)
+    result = select("none", "--cluster", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "There is no Dask scheduler at" in result.output
+
+
 def test_without_a_client_the_remedy_is_named():
     code = """
 import numpy as np, nullforest as nf

@@ -24,8 +24,8 @@ class ForestSettings:
     min_leaf: int = 1
     max_depth: int | None = None
     seed: int = 0
-    first_tree: int = 0
     jobs: int = -1
+    first_tree: int = 0
 
     def run_of(self, table: Table, data: str) -> dict[str, Any]:
         """What a reader needs to know to repeat the run."""
@@ -66,7 +66,7 @@ def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
             f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
             "and up to 1."
         )
-    return {
+    arguments = {
         "criterion": "gini" if table.task == "classification" else "variance",
         "trees": settings.trees,
         "candidates": settings.candidates,
@@ -76,8 +76,8 @@ def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
         "min_leaf": settings.min_leaf,
         "max_depth": settings.max_depth,
         "seed": settings.seed,
-        "first_tree": settings.first_tree,
         "n_jobs": settings.jobs,
         "keep_trees": False,
         "feature_names": table.feature_names,
     }
+    return arguments | ({"first_tree": settings.first_tree} if settings.first_tree else {})

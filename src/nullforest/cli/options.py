@@ -101,6 +101,15 @@ Jobs = Annotated[
         help="Cores to use; -1 for all. No effect on the answer.", rich_help_panel=_FOREST
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Grow on the workers of a cluster: address or scheduler file of a Dask scheduler, or "
+        "'ray' (ray://… from elsewhere). No effect on the answer.",
+        show_default=False,
+        rich_help_panel=_FOREST,
+    ),
+]
 TableOut = Annotated[
     Path | None, typer.Option("--table", help="All features, as CSV.", rich_help_panel=_OUT)
 ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FILES = ("data", "table", "json", "report", "tally")
 _OUTPUTS = _FILES[1:]
 #: Options that may be others when the run goes on.
-_FREE = ("resume", "save_every", "jobs", "quiet", "force")
+_FREE = ("resume", "save_every", "jobs", "cluster", "quiet", "force")
 
 
 class Resumable:

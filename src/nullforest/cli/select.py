@@ -45,6 +45,7 @@ def select(
     seed: options.Seed = 0,
     first_tree: options.FirstTree = 0,
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     resume: options.Resume = None,
     save_every: options.SaveEvery = 30.0,
     table: options.TableOut = None,
@@ -68,6 +69,7 @@ def select(
     from nullforest.cli.resuming import Resumable, recalled
     from nullforest.cli.screen import Screen
     from nullforest.cli.selecting import select_features
+    from nullforest.clusters import connected
     from nullforest.errors import InputError
     from nullforest.io import read_table
     from nullforest.nulls.base import check_alpha
@@ -78,7 +80,7 @@ def select(
                 "Missing the table or --target; give both, as in nullforest select patients.csv "
                 "--target ill."
             )
-        now = {"resume": resume, "save_every": save_every, "jobs": jobs}
+        now = {"resume": resume, "save_every": save_every, "jobs": jobs, "cluster": cluster}
         select(**(asked | recalled(resume) | now | {"force": force, "quiet": quiet}))
         return
     check_alpha(alpha)
@@ -100,16 +102,17 @@ def select(
     screen = Screen(quiet=quiet)
     with screen.waiting(f"Reading {data.name}"):
         read = read_table(data, target, ids=ids, drop=drop or (), task=task)
-    selection = select_features(
-        read,
-        settings,
-        alpha,
-        error,
-        null,
-        screen,
-        watched=report is not None,
-        resumable=resumable,
-    )
+    with connected(cluster):
+        selection = select_features(
+            read,
+            settings,
+            alpha,
+            error,
+            null,
+            screen,
+            watched=report is not None,
+            resumable=resumable,
+        )
     columns = [
         *(["--ids", ids] if ids else []),
         *(word for d in drop or () for word in ("--drop", d)),

@@ -76,6 +76,27 @@ def parallel(engine: Any) -> Iterator[None]:
         _current.reset(token)
 
 
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Let the cluster at an address do the work: of a Dask scheduler, or "ray"; None for threads.
+
+    A Dask scheduler is named by its address (tcp://host:8786) or its scheduler file, Ray by "ray"
+    for the instance on this machine, or ray://host:10001.
+    """
+    if address is None:
+        yield
+    elif address == "ray" or address.startswith("ray://"):
+        from nullforest.clusters.ray import instance
+
+        with instance("auto" if address == "ray" else address), parallel("ray"):
+            yield
+    else:
+        from nullforest.clusters.dask import client_of
+
+        with client_of(address) as client, parallel(client):
+            yield
+
+
 def find(engine: Any = None) -> Engine | None:
     """The engine that is meant: the one given, else the one around this call; None: threads."""
     if engine is not None:

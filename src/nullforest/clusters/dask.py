@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from nullforest.clusters import ATTEMPTS, IN_LINE, stays_as_it_is
 from nullforest.errors import InputError, MissingExtraError
+
+#: Seconds that a scheduler has to answer.
+PATIENCE = 10
 
 _engines: WeakKeyDictionary[Any, DaskEngine] = WeakKeyDictionary()
 
@@ -118,6 +123,25 @@ class DaskEngine:
                 if stays_as_it_is(shared[i]):
                     self._sent[shared[i]] = future
         return found
+
+
+@contextmanager
+def client_of(address: str) -> Iterator[Any]:
+    """A client of the scheduler at an address, or of the one that a scheduler file names."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("distributed", "dask", "Growing on Dask") from None
+    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    try:
+        client = distributed.Client(**where, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # Dask is untyped
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"There is no Dask scheduler at {address} ({type(error).__name__}); give an address "
+            "such as tcp://host:8786, a scheduler file, or 'ray'."
+        ) from None
+    with client:
+        yield client
 
 
 def _done(work: Callable[..., Any], task: Any, *shared: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from time import monotonic
 from typing import Any
@@ -11,6 +13,28 @@ from weakref import WeakKeyDictionary
 
 from nullforest.clusters import ATTEMPTS, IN_LINE, call, stays_as_it_is
 from nullforest.errors import InputError, MissingExtraError
+
+
+@contextmanager
+def instance(address: str) -> Iterator[None]:
+    """A connection to the Ray instance at an address."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("ray", "ray", "Growing on Ray") from None
+    if ray.is_initialized():
+        yield
+        return
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except ConnectionError:
+        raise InputError(
+            f"There is no Ray instance at {address!r}; start one with: ray start --head."
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 class RayEngine:

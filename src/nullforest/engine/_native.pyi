@@ -16,6 +16,8 @@ class RankTable:
         n_known: NDArray[np.uint32],
         flags: NDArray[np.uint8],
         fingerprint: int,
+        most_resident: int,
+        value_bytes: int,
     ) -> None: ...
     def arrays(
         self,

@@ -267,7 +267,6 @@ class RankTable:
                 parts["block"] = parts["block"][:-SLACK]
                 sink.add(parts, values)
                 fingerprint = (fingerprint + block.fingerprint) % 2**64
-                source.release()
         return fingerprint
 
     def _attach(self, arrays: Arrays, n_samples: int, fingerprint: int) -> None:
@@ -283,6 +282,8 @@ class RankTable:
                 arrays.parts["known"],
                 arrays.parts["flags"],
                 fingerprint,
+                arrays.most_resident,
+                0 if arrays.values is None else arrays.values.nbytes,  # the caller's own are theirs
             )
         except ValueError as error:
             raise InputError(f"The files in {self.folder} are damaged: {error}.") from None
@@ -310,15 +311,11 @@ class RankTable:
                 if self.folder is None
                 else RankTable.open(self.folder)
             )
-            self._light.__dict__["strata"] = self.strata
+            if "strata" in self.__dict__:
+                self._light.__dict__["strata"] = self.strata
         return self._light
 
     _light: RankTable | None = None
-
-    def let_go(self) -> None:
-        """Give back memory that mapped files take, once there is much of it."""
-        if self._arrays is not None:
-            self._arrays.let_go()
 
     def _refuse_infinite(self, feature: int) -> None:
         if feature >= 0:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: and all workers end at about the same time; and within these bounds, since each costs some
 #: milliseconds on the way, and is lost when its worker dies.
 PART, FEWEST, MOST = 1 / 2, 8, 1000
+#: The smallest block is that part of a worker's trees.
+MOST_PIECES = 16
 #: With a limit of time, blocks as small as this: those not finished by then are lost.
 FEW = 32
 
@@ -59,12 +61,6 @@ def native_forest(
     listed: bool = False,
 ) -> dict[str, Any]:
     """What the engine finds, on threads of this process."""
-
-    def tell(done: int, total: int) -> None:
-        table.let_go()
-        if progress is not None:
-            progress(done, total)
-
     return _native.grow(
         table.native,
         target.criterion,
@@ -77,7 +73,7 @@ def native_forest(
         threads,
         0.0 if max_seconds is None else max(float(max_seconds), 1e-9),
         sums,
-        tell if table.folder is not None else progress,
+        progress,
     )
 
 
@@ -86,13 +82,14 @@ def blocks_of(trees: int, workers: int, most: int = MOST) -> list[tuple[int, int
 
     Examples
     --------
-    >>> blocks_of(100, 2)
-    [(0, 25), (25, 19), (44, 14), (58, 11), (69, 8), (77, 8), (85, 8), (93, 7)]
+    >>> blocks_of(1000, 2)[:4], blocks_of(1000, 2)[-2:], len(blocks_of(1000, 2))
+    ([(0, 250), (250, 188), (438, 141), (579, 106)], [(963, 31), (994, 6)], 12)
     """
     blocks, first = [], 0
+    fewest = max(FEWEST, trees // (MOST_PIECES * workers))
     while first < trees:
         share = math.ceil(PART * (trees - first) / workers)
-        size = min(max(share, FEWEST), most, trees - first)
+        size = min(max(share, fewest), most, trees - first)
         blocks.append((first, size))
         first += size
     return blocks

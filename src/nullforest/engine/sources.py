@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from nullforest.errors import InputError, MissingExtraError
 from nullforest.tallies import Names
 
+#: Bytes of a memory-mapped array that are let into memory at a time.
+AT_ONCE = 2**28
+
 
 @dataclass(frozen=True)
 class Source:
@@ -33,15 +36,12 @@ class Source:
         Bytes of a value once it is read.
     together : int
         Columns that are stored together, so that blocks should be multiples of it.
-    release : callable
-        Forget what lies in memory of the part that was read.
     """
 
     shape: tuple[int, int]
     read: Callable[[int, int], NDArray[Any]]
     itemsize: int = 8
     together: int = 1
-    release: Callable[[], object] = lambda: None
 
 
 class ParquetColumns:
@@ -153,14 +153,22 @@ def source_of(X: Any) -> Source | None:
 
 def source_of_array(array: NDArray[Any]) -> Source:
     """How to read an array by columns, letting go of what a memory-mapped one has read."""
-    read_only_map = _map_of(array)
-
-    def release() -> None:
-        if read_only_map is not None:
-            read_only_map.madvise(mmap.MADV_DONTNEED)
-
     S, F = array.shape
-    return Source((S, F), lambda begin, end: array[:, begin:end], array.itemsize, release=release)
+    mapped = _map_of(array)
+    if mapped is None:
+        return Source((S, F), lambda begin, end: array[:, begin:end], array.itemsize)
+
+    def read(begin: int, end: int) -> NDArray[Any]:
+        # Where the rows lie one after the other, some columns of all of them are pages all over
+        # the file, and the system maps what lies around each.
+        block = np.empty((S, end - begin), array.dtype)
+        rows = max(1, AT_ONCE // (F * array.itemsize))
+        for first in range(0, S, rows):
+            block[first : first + rows] = array[first : first + rows, begin:end]
+            mapped.madvise(mmap.MADV_DONTNEED)
+        return block
+
+    return Source((S, F), read, array.itemsize)
 
 
 def _map_of(array: NDArray[Any]) -> mmap.mmap | None:

@@ -30,7 +30,7 @@ PARTS = {"block": np.uint8, "differs": np.uint64, "known": np.uint32, "flags": n
 SLACK = 64
 #: Columns shorter than this are read alone: what lies beside them is another feature's.
 LONG = 2**16
-#: Bytes of mapped files that may lie in memory before they are let go.
+#: Bytes of mapped files that may lie in memory before the engine lets them go.
 RESIDENT = 2 * 2**30
 
 
@@ -42,11 +42,10 @@ class Arrays:
     values: Any = None
     maps: list[mmap.mmap] = field(default_factory=list)
 
-    def let_go(self) -> None:
-        """Give mapped memory back once there is much of it; it is read again when needed."""
-        if self.maps and _mapped_bytes() > RESIDENT:
-            for one in self.maps:
-                one.madvise(mmap.MADV_DONTNEED)
+    @property
+    def most_resident(self) -> int:
+        """Bytes of the files that may lie in memory; 0 where nothing is a file."""
+        return RESIDENT if self.maps else 0
 
 
 class InMemory:
@@ -148,6 +147,8 @@ def open_folder(folder: Path) -> tuple[Arrays, dict[str, Any], Any]:
     arrays = Arrays({})
     for name, dtype in PARTS.items():
         arrays.parts[name] = _mapped(folder / f"{name}.bin", dtype, arrays.maps)
+    if len(arrays.parts["known"]) != F:
+        raise InputError(f"{folder / 'known.bin'} is cut short; build the table again.")
     if len(arrays.parts["block"]) // max(F, 1) < LONG:
         arrays.maps[0].madvise(mmap.MADV_RANDOM)
     if about["values"] is not None:
@@ -178,11 +179,3 @@ def _mapped(path: Path, dtype: Any, maps: list[mmap.mmap]) -> NDArray[Any]:
         return array
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read ({error}); build the table again.") from None
-
-
-def _mapped_bytes() -> int:
-    """Bytes of files that lie in this process's memory (0 where the system does not say)."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[2]) * mmap.PAGESIZE
-    except OSError:
-        return 0

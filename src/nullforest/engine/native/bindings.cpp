@@ -107,14 +107,15 @@ struct PyRankTable {
     // A finished table whose arrays lie in a file or in somebody's memory; see `arrays`.
     PyRankTable(const nb::object& values, std::size_t n_samples, Input<std::uint8_t> block_,
                 Input<std::uint64_t> differs_, Input<std::uint32_t> n_known_,
-                Input<std::uint8_t> flags_, std::uint64_t fingerprint)
+                Input<std::uint8_t> flags_, std::uint64_t fingerprint, std::size_t most_resident,
+                std::size_t value_bytes)
         : x(values, n_samples, n_known_.shape(0)),
           block(std::move(block_)),
           flags(std::move(flags_)),
           differs(std::move(differs_)),
           n_known(std::move(n_known_)) {
         const RankArrays arrays{block.data(), differs.data(), n_known.data(), flags.data(),
-                                fingerprint};
+                                fingerprint, most_resident, value_bytes};
         table = std::make_unique<RankTable>(x.matrix, arrays);
         const std::size_t F = table->n_features();
         if (block.size() < F * table->stride() + 64 || differs.size() != F * table->n_words() ||
@@ -397,9 +398,10 @@ NB_MODULE(_native, m) {
         .def(nb::init<const nb::object&, int, std::size_t>(), "x"_a, "n_threads"_a,
              "first_feature"_a = 0)
         .def(nb::init<const nb::object&, std::size_t, Input<std::uint8_t>, Input<std::uint64_t>,
-                      Input<std::uint32_t>, Input<std::uint8_t>, std::uint64_t>(),
+                      Input<std::uint32_t>, Input<std::uint8_t>, std::uint64_t, std::size_t,
+                      std::size_t>(),
              "x"_a.none(), "n_samples"_a, "block"_a, "differs"_a, "n_known"_a, "flags"_a,
-             "fingerprint"_a)
+             "fingerprint"_a, "most_resident"_a, "value_bytes"_a)
         .def("arrays", &arrays)
         .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })
         .def_prop_ro("n_features", [](const PyRankTable& t) { return t.table->n_features(); })

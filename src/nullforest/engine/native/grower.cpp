@@ -100,6 +100,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         Split split;
         bool found = false;
         if (!weightless && may_split(node)) {
+            table_.touch(settings_.candidates * table_.stride());
             found = evaluator_->best_split(query(node), split);
             if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
         }

@@ -1,10 +1,12 @@
 #include "rank_table.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -95,6 +97,8 @@ void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
 
 RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
     : matrix_(matrix),
+      most_resident_(arrays.most_resident),
+      value_bytes_(arrays.value_bytes),
       block_(const_cast<std::uint8_t*>(arrays.block)),  // never written: `set` is not called
       differs_view_(arrays.differs),
       n_known_(arrays.n_known, arrays.n_known + matrix.n_features),
@@ -145,6 +149,24 @@ RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<vo
         munmap(block_, mapped_bytes_);
         std::rethrow_exception(failure);
     }
+}
+
+// Bytes of files that lie in this process's memory; 0 where the system does not say.
+static std::size_t file_bytes_resident() {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    unsigned long all = 0, resident = 0, of_files = 0;
+    const int read = std::fscanf(file, "%lu %lu %lu", &all, &resident, &of_files);
+    std::fclose(file);
+    return read == 3 ? of_files * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void RankTable::let_go() const {
+    touched_ = 0;
+    if (file_bytes_resident() < most_resident_) return;
+    madvise(block_, stride_ * n_features(), MADV_DONTNEED);
+    if (value_bytes_)
+        madvise(const_cast<char*>(matrix_.data), value_bytes_, MADV_DONTNEED);
 }
 
 RankTable::~RankTable() {

@@ -8,6 +8,7 @@
 // the order of the samples.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,6 +55,9 @@ struct RankArrays {
     const std::uint32_t* n_known;  // F
     const std::uint8_t* flags;     // F
     std::uint64_t fingerprint;
+    // Where block and values are mapped files: how much of files may lie in this process's memory
+    // before they are let go (0: no limit), and how many bytes the values take.
+    std::size_t most_resident, value_bytes;
 };
 
 class RankTable {
@@ -110,13 +114,20 @@ public:
         return reinterpret_cast<const std::uint32_t*>(order(feature));
     }
 
+    // Says that about so many bytes are going to be read; lets go of mapped files where much of
+    // them lies in memory. They are read again when needed.
+    void touch(std::size_t bytes) const {
+        if (most_resident_ && (touched_ += bytes) > kTouchedAtOnce) let_go();
+    }
     std::uint64_t fingerprint() const { return fingerprint_; }
     std::size_t bytes() const;
     // The first feature that holds an infinite value, or -1.
     std::int64_t infinite_feature() const { return infinite_feature_; }
 
 private:
+    static constexpr std::size_t kTouchedAtOnce = std::size_t{1} << 26;
     struct Worker;
+    void let_go() const;
     void lay_out();
     void allocate();
     void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
@@ -129,6 +140,8 @@ private:
     Matrix matrix_;
     std::size_t n_words_ = 0, stride_ = 0, first_feature_ = 0;
     std::size_t mapped_bytes_ = 0;  // 0: the block belongs to others
+    std::size_t most_resident_ = 0, value_bytes_ = 0;
+    mutable std::atomic<std::size_t> touched_{0};
     int rank_bytes_ = 1;
     std::uint8_t* block_ = nullptr;
     std::unique_ptr<std::uint64_t[]> differs_;
