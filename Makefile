@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
 
-.PHONY: help demo test browser lint figures bench sanitize portable study study-calibration clean
+.PHONY: help demo test browser ranger lint figures bench sanitize portable study study-calibration \
+  study-wrappers study-reproduction clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -22,15 +23,27 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser ## lint, types and the whole test suite
+test: $(VENV)/.installed lint browser ranger ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
+# Tests that need a program from outside Python skip with a reason where it is missing and cannot be
+# installed: only root can, with Debian's packages.
+define debian_packages
+@{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing $(1) ..." && \
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $(1) >/dev/null; } || \
+  echo "NOT HERE, and cannot be installed: $(1); $(2) will NOT BE TESTED." >&2
+endef
+
 browser: ## chromium, in which the report is tested; installed where that can be done
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
-	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	    echo "Installing chromium, to test the report ..." && \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
-	  echo "NO BROWSER: chromium is not here and cannot be installed, so the report will NOT BE TESTED." >&2
+ifeq ($(shell command -v chromium || command -v chromium-browser),)
+	$(call debian_packages,chromium,the report)
+endif
+
+ranger: ## R and its ranger, against which tests are held; installed where that can be done
+ifneq ($(shell Rscript -e 'cat(requireNamespace("ranger", quietly=TRUE))' 2>/dev/null),TRUE)
+	$(call debian_packages,r-base-core r-cran-ranger,agreement with ranger)
+endif
 
 lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
@@ -66,7 +79,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-wrappers ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-wrappers study-reproduction ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -75,6 +88,10 @@ study-calibration: $(VENV)/.installed ## false positive rates reached, with stan
 study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.wrappers
+
+study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
+	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

@@ -9,7 +9,7 @@ features F_t each tree could use (`pool_per_tree`), and how many of those each n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -57,6 +57,9 @@ class ProbeTally:
         Stratum of each real feature: it is judged by the probes of the same number.
     couplings : (n_strata, B) int64
         Couplings of the nodes won by probes, per stratum, in the bins of `COUPLING_EDGES`.
+    weights : (P,) float64
+        How many columns of its stratum the probe stands for; all one where not given. Lucky
+        columns are picked more often and weigh less.
     """
 
     ids: Ints
@@ -65,12 +68,17 @@ class ProbeTally:
     strata: Ints
     feature_strata: Ints
     couplings: Ints
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
 
     def __post_init__(self) -> None:
+        if len(self.weights) == 0:
+            object.__setattr__(self, "weights", np.ones(len(self.ids)))
         for name in ("ids", "wins", "strata", "feature_strata", "couplings"):
             object.__setattr__(self, name, _frozen(getattr(self, name), np.int64))
-        object.__setattr__(self, "trees", _frozen(self.trees, np.float64))
-        if not len(self.ids) == len(self.wins) == len(self.trees) == len(self.strata):
+        for name in ("trees", "weights"):
+            object.__setattr__(self, name, _frozen(getattr(self, name), np.float64))
+        each = (self.wins, self.trees, self.strata, self.weights)
+        if any(len(values) != len(self.ids) for values in each):
             raise InputError("A probe tally needs one id, win count, tree count and stratum each.")
 
     def __len__(self) -> int:
@@ -96,6 +104,7 @@ class ProbeTally:
             strata=np.concatenate([self.strata, other.strata])[first],
             feature_strata=self.feature_strata,
             couplings=self.couplings + other.couplings,
+            weights=np.concatenate([self.weights, other.weights])[first],
         )
 
 

@@ -16,11 +16,11 @@ from nullforest.files import writing
 from nullforest.tallies import ProbeTally, Tally
 
 FORMAT = "nullforest tally"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: all probes weigh the same
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names")
-_PROBE_ARRAYS = ("ids", "wins", "trees", "strata", "feature_strata", "couplings")
+_PROBE_ARRAYS = ("ids", "wins", "trees", "strata", "feature_strata", "couplings", "weights")
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint", "settings")
 #: Arrays that travel with a tally but are no part of it begin with this.
 _BESIDE = "beside_"
@@ -98,7 +98,8 @@ def _tally_in(archive: Any, path: Path) -> Tally:
     fields |= {name: archive[name] for name in _ARRAYS}
     fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
     if "probe_ids" in archive:
-        fields["probes"] = ProbeTally(**{name: archive[f"probe_{name}"] for name in _PROBE_ARRAYS})
+        known = {name: f"probe_{name}" for name in _PROBE_ARRAYS if f"probe_{name}" in archive}
+        fields["probes"] = ProbeTally(**{name: archive[key] for name, key in known.items()})
     return Tally(**fields)
 
 

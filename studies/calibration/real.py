@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import nullforest as nf
-from studies.calibration.null_data import normal_features, rows_of
+from studies.calibration.null_data import fresh, normal_features, rows_of
 from studies.records import Records, with_progress
 
 
@@ -22,7 +22,7 @@ def leukaemia_sex() -> None:
         (trees, draw, seed)
         for trees in (1_000, 5_000, 25_000)
         for draw in ("node", "tree")
-        for seed in range(5)
+        for seed in fresh(5)
     ]
     table = nf.RankTable(data.data)
     for trees, draw, seed in with_progress(
@@ -54,7 +54,7 @@ def leukaemia_permuted(permutations: int = 100) -> None:
     done = records.done()
     table = nf.RankTable(data.data)
     for seed in with_progress(
-        [s for s in range(permutations) if (str(s),) not in done], "leukaemia, permuted"
+        [s for s in fresh(permutations) if (str(s),) not in done], "leukaemia, permuted"
     ):
         rng = np.random.default_rng(seed)
         y = rng.permutation(data.target)
@@ -80,7 +80,7 @@ def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 10
     }
     records = Records("scikit_learn", ("cell", "seed"))
     done = records.done()
-    pieces = [(name, seed) for seed in range(data_sets) for name in forests]
+    pieces = [(name, seed) for seed in fresh(data_sets) for name in forests]
     for name, seed in with_progress(
         [p for p in pieces if tuple(map(str, p)) not in done], "scikit-learn forests"
     ):
@@ -97,7 +97,7 @@ def cortical(source: Path, runs: int = 20) -> None:
     records = Records("cortical", ("share", "S", "seed"))
     done = records.done()
     pieces = [
-        (share, S, seed) for seed in range(runs) for share in (0.01, 0.05) for S in (100, 200, 400)
+        (share, S, seed) for seed in fresh(runs) for share in (0.01, 0.05) for S in (100, 200, 400)
     ]
     for share, S, seed in with_progress(
         [p for p in pieces if tuple(map(str, p)) not in done], "cortical thickness"

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 import nullforest as nf
-from studies.calibration.null_data import NULLS
+from studies.calibration.null_data import NULLS, fresh
 from studies.records import Records, with_progress
 
 FEATURES, TREES, ALPHA, RUNS = 2_000, 2_000, 0.05, 100
@@ -54,7 +54,7 @@ def run(runs: int = RUNS) -> None:
     """All settings, resumable."""
     records = Records("calibration_signal", ("share", "relevance", "S", "seed"))
     done = records.done()
-    pieces = [(*setting, seed) for seed in range(runs) for setting in settings()]
+    pieces = [(*setting, seed) for seed in fresh(runs) for setting in settings()]
     for piece in with_progress(
         [piece for piece in pieces if tuple(map(str, piece)) not in done], "with signal"
     ):
@@ -79,11 +79,17 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
+def _words(setting: tuple[float, float, int]) -> str:
+    share, relevance, S = setting
+    return f"{share:.0%} relevant, ρ = {relevance:g}, S = {S}"
+
+
 def verdicts(found: pd.DataFrame) -> list[str]:
     """The promises about discoveries, each with the number behind it."""
     auto = found[found["null"] == "auto"].set_index(["share", "relevance", "S"])
     worst = auto["fdp"].idxmax()
-    lines = [f"largest mean FDP of auto: {auto['fdp'].max():.3f} at {worst} (promised ≤ 0.07)"]
+    largest = auto["fdp"].max()
+    lines = [f"largest mean FDP of auto: {largest:.3f} at {_words(worst)} (promised ≤ 0.07)"]
     shortfall = []
     for setting, own in auto.iterrows():
         rivals = found[
@@ -96,7 +102,7 @@ def verdicts(found: pd.DataFrame) -> list[str]:
     if shortfall:
         ratio, setting = min(shortfall)
         lines.append(
-            f"smallest power of auto ÷ the better honest rival's: {ratio:.2f} at {setting} "
+            f"smallest power of auto ÷ the better honest rival's: {ratio:.2f} at {_words(setting)} "
             "(promised ≥ 0.9)"
         )
     hard = auto.loc[(0.2, 0.5, 100), "power"]

@@ -60,6 +60,21 @@ def test_ranger_and_we_mirror_importances_alike():
     np.testing.assert_array_equal(ours.pvalues, mirrored_pvalues(ours.values, plus_one=False))
 
 
+@needs("random_forest_explainer")
+def test_the_explainer_and_the_papers_null_judge_counts_alike():
+    theirs = PEERS["random_forest_explainer"].run(task()).pvalues
+    ours, again = (
+        nf.select(
+            nf.grow(X, Y, trees=TREES, candidates=CANDIDATES, seed=seed).tally, null="paper"
+        ).pvalues
+        for seed in (0, 1)
+    )
+    own = np.mean((ours - again) ** 2)
+    cross = np.mean((ours - theirs) ** 2)
+    assert cross / own < 1 + 4 * np.sqrt(4 / X.shape[1])  # as above
+    assert (theirs[RELEVANT] <= 0.05).all()
+
+
 @needs("boruta_py")
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # boruta_py's
 def test_boruta_py_and_we_confirm_the_same_features():

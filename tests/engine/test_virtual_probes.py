@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from test_twin import (
@@ -21,8 +23,27 @@ import nullforest as nf
 from naive import probes as naive_probes
 from naive import trees as naive
 from nullforest.engine import RankTable
-from nullforest.engine.probing import shared_out, sort_into_strata
+from nullforest.engine.probing import (
+    ProbePlan,
+    make_probes,
+    pick_rankings,
+    shared_out,
+    sort_into_strata,
+)
+from nullforest.engine.targets import as_target
 from nullforest.tallies import COUPLING_EDGES
+
+
+def outputs(y, criterion):
+    """The outcome as numbers, one row per sample: one-hot for classes, None for distances."""
+    if criterion == "neighbourhood":
+        return None
+    if criterion == "variance":
+        return y
+    labels = sorted(set(y))
+    if len(labels) == 2:
+        labels = labels[:1]
+    return [[float(v == label) for label in labels] for v in y]
 
 
 def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
@@ -38,6 +59,9 @@ def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
         shared_out(number, strata),
         strata.copies,
         plan["seed"],
+        outputs(y, criterion),
+        [1.0] * len(y) if weight is None else weight,
+        min(math.ceil(meaning.get("min_leaf", 1) * len(y) / meaning["n_drawn"]), len(y) // 2),
     )
     wins = np.zeros(len(probes), int)
     couplings = np.zeros((len(strata.copies), len(COUPLING_EDGES) - 1), int)
@@ -70,6 +94,7 @@ def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
         wins[order],
         [probes[i].stratum for i in order],
         couplings,
+        [probes[i].weight for i in order],
     )
 
 
@@ -113,6 +138,7 @@ def test_wins_equal_the_twins(outcome, kind, monkeypatch):
             assert found.strata.tolist() == expected[2]
             assert found.wins.tolist() == expected[1].tolist()
             assert found.couplings.tolist() == expected[3].tolist()
+            assert found.weights.tolist() == pytest.approx(expected[4], rel=1e-9)
     assert total > 0
 
 
@@ -186,8 +212,8 @@ def test_probes_win_as_often_as_null_features(settings):
     """E[n_f] = q E[W_p] when no feature means anything.
 
     The counts have a fixed mean (all nodes are won by someone), so the noise of the difference is
-    that of the probes: Var(q W̄) = q² Var(W)/P within a data set. Data sets are independent. Five
-    standard errors: one false alarm in two million.
+    that of the probes: Var(q W̄) = Σ w² (q W − q W̄)² within a data set, weights w that add to one.
+    Data sets are independent. Five standard errors: one false alarm in two million.
     """
     F, P, difference, variance, level = 1000, 1000, 0.0, 0.0, 0.0
     for d in range(4):
@@ -196,8 +222,10 @@ def test_probes_win_as_often_as_null_features(settings):
         tally = nf.grow(X, y, trees=200, probes=P, seed=d, keep_trees=False, **settings).tally
         q = tally.candidates / F * tally.n_trees / tally.probes.trees
         won = q * tally.probes.wins
-        difference += won.mean() - tally.counts.mean()
-        variance += won.var(ddof=1) / P
+        weights = tally.probes.weights / tally.probes.weights.sum()
+        mean = weights @ won
+        difference += mean - tally.counts.mean()
+        variance += weights**2 @ (won - mean) ** 2
         level += tally.counts.mean()
     assert abs(difference) < 5 * variance**0.5
     assert variance**0.5 < 0.05 * level  # so the test could see an error of a quarter
@@ -207,8 +235,8 @@ def test_snps_are_judged_by_their_own_kind():
     """In each stratum of SNPs probes win as often as its features do.
 
     Within a stratum the mean count is not fixed, so its noise Var(n)/F_s is added to the probes'
-    Var(qW)/P_s. Five standard errors, as above. Rare alleles win less, so one mean for all would
-    not do.
+    Σ w² (qW − qW̄)². Five standard errors, as above. Rare alleles win less, so one mean for all
+    would not do.
     """
     rng = np.random.default_rng(0)
     X = rng.binomial(2, np.repeat([0.04, 0.15, 0.5], 400), (100, 1200)).astype(float)
@@ -223,8 +251,11 @@ def test_snps_are_judged_by_their_own_kind():
         for s in np.flatnonzero(table.strata.sizes >= 30):  # enough for a normal mean
             counts = tally.counts[tally.probes.feature_strata == s]
             mine = won[tally.probes.strata == s]
-            difference[s] += mine.mean() - counts.mean()
-            variance[s] += mine.var(ddof=1) / len(mine) + counts.var(ddof=1) / len(counts)
+            weights = tally.probes.weights[tally.probes.strata == s]
+            weights = weights / weights.sum()
+            difference[s] += weights @ mine - counts.mean()
+            variance[s] += weights**2 @ (mine - weights @ mine) ** 2
+            variance[s] += counts.var(ddof=1) / len(counts)
             mean[s] += counts.mean()
     assert np.all(np.abs(difference) < 5 * variance**0.5)
     assert np.ptp(mean[mean > 0]) > 10 * variance.max() ** 0.5
@@ -261,9 +292,8 @@ def test_probes_of_tied_columns_have_the_same_ties():
     X = rng.integers(0, 3, (50, 5)).astype(float)
     X[:8, 4] = np.nan
     table = RankTable(X)
-    from nullforest.engine.probing import ProbePlan, make_probes
-
-    probes = make_probes(table, ProbePlan(30, 0, 2**16, 2**16))
+    target = as_target(np.arange(50) % 2, n_samples=50, X=X)
+    probes = make_probes(table, ProbePlan(30, 0, 2**16, 2**16), target)
     real = {tuple(np.unique(column, return_counts=True)[1]) for column in X.T}
     for p in range(30):
         order, differs, known = probes.column(p)
@@ -273,10 +303,56 @@ def test_probes_of_tied_columns_have_the_same_ties():
         assert known in (42, 50)
 
 
+@pytest.mark.parametrize("number", [1, 7, 200, 399, 400])
+def test_picked_rankings_stand_for_all(number):
+    """Σ weight·f over the picks has the mean Σ f over all, for any f: here over many starts.
+
+    The starts are equally spaced, so the mean over them is exact but for the grid: a pick's
+    chance is met to 1/starts.
+    """
+    luck = np.random.default_rng(number).normal(size=400).astype(np.float32)
+    starts = (np.arange(500) + 0.5) / 500
+    stood_for = np.zeros(400)
+    for start in starts:
+        picked, weights = pick_rankings(luck, number, start)
+        assert len(np.unique(picked)) == number
+        stood_for[picked] += weights / 500
+        assert weights.max() <= 1.5 * 400 / number  # never far above 4/3 of the mean
+    np.testing.assert_allclose(stood_for, 1, atol=1.5 * 400 / number / 500 + 1e-9)
+
+
+def test_lucky_rankings_are_asked_more_often(data):
+    X, y = data
+    asked = nf.grow(X[:, :80], y, trees=200, candidates=40, probes=600).tally.probes
+    rare = asked.wins > 3 * np.average(asked.wins, weights=asked.weights)
+    share = np.average(rare, weights=asked.weights)
+    # Of rankings picked at random 600·share would be there; a Poisson number, five errors off.
+    assert rare.sum() > 600 * share + 5 * np.sqrt(600 * share)
+
+
+def test_missing_values_stay_where_all_columns_miss_them():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 40))
+    X[:15, :30] = np.nan  # a block that most columns share
+    X[rng.random((60, 40)) < 0.03] = np.nan
+    X[:, 30:][rng.random((60, 10)) < 0.25] = np.nan  # and columns that share nothing
+    y = np.arange(60) % 2
+    table = RankTable(X)
+    target = as_target(y, n_samples=60, X=X)
+    probes = make_probes(table, ProbePlan(300, 0, 2**16, 2**16), target)
+    kept = []
+    for p in range(300):
+        order, _, known = probes.column(p)
+        if known < 60:
+            kept.append(np.isin(np.arange(15), order[known:]).all())
+    # Three in four columns with missing values lack the block; the others' probes miss at random.
+    assert 0.5 < np.mean(kept) < 0.9
+
+
 def test_constant_columns_have_no_probes():
     X = np.zeros((20, 3))
     assert nf.grow(X, np.arange(20) % 2, trees=5).tally.probes is None
-    assert sort_into_strata(np.ones(3, int), np.full(3, 20), np.zeros(3, int), 20).askable == (
+    assert sort_into_strata(np.ones(3, int), np.full(3, 400), np.zeros(3, int), 20).askable == (
         False,
     )
 

@@ -81,6 +81,7 @@ def mixture_sf(k, trials, chances, weights):
     return total / sum(weights)
 
 
-def thinned_sf(k, wins, q):
-    """Mean over probes of P(Bin(W_p, q) > k): a double loop."""
-    return sum(sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins) / len(wins)
+def thinned_sf(k, wins, q, weights):
+    """Weighted mean over probes of P(Bin(W_p, q) > k): a double loop."""
+    tails = [sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins]
+    return sum(v * t for v, t in zip(weights, tails, strict=True)) / sum(weights)

@@ -5,32 +5,117 @@ Every candidate and every probe is scored from scratch by its definition; nothin
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import namedtuple
 
+import numpy as np
+
 from naive.trees import below, exact_score, measure, offers, real_score, shuffle, step, tree_key
 
-Probe = namedtuple("Probe", "stratum number id column")
+Probe = namedtuple("Probe", "stratum number id column weight")
 
 
-def make_probes(columns, feature_strata, n_probes, copies, seed):
-    """The probes in the order of their numbers; columns hold levels, NaN for missing."""
+def luck(y, weight, order, ties, least):
+    """Gain of the best cut of a ranking: y one row of outputs per sample."""
+    S, Q = len(y), len(y[0])
+    total = sum(weight)
+    mean = [sum(weight[s] * y[s][q] for s in range(S)) / total for q in range(Q)]
+    gains = [0.0]
+    for k in range(max(least, 1), S - max(least, 1) + 1):
+        if ties[k - 1] == ties[k]:
+            continue
+        left = [sum(weight[s] * (y[s][q] - mean[q]) for s in order[:k]) for q in range(Q)]
+        gains.append(sum(v * v for v in left) * (1 / (k * (S - k))))
+    return float(np.float32(max(gains)))
+
+
+def pick(lucks, number, start):
+    """Those picked, with their weights, in the order of their numbers."""
+    N = len(lucks)
+    ranked = sorted(range(N), key=lambda n: (-lucks[n], n))
+    wish = [1 + 0.5 / math.sqrt((r + 0.5) / N) for r in range(N)]
+    certain = 0
+    while (number - certain) / sum(wish[certain:]) * wish[certain] > 1:
+        certain += 1
+    factor = (number - certain) / sum(wish[certain:])
+    picked, reached = [], start
+    for r, n in enumerate(ranked):
+        chance = min(1.0, factor * wish[r])
+        if math.floor(reached + chance + 1e-12 * (r == N - 1)) > math.floor(reached):
+            picked.append((n, 1 / chance))
+        reached += chance
+    return sorted(picked)
+
+
+def rankings(columns, among, seed, stratum, number, y, weight, least):
+    """The probes of a stratum without missing values; y is None for distances.
+
+    `among`: the features that lend them their ties, if any.
+    """
     S = len(columns[0])
+    family = step(step(1, seed), stratum)
+    side = math.ceil(math.sqrt(number if y is None else 16 * number))
+    a = [shuffle(S, step(step(family, 0), i), S) for i in range(side)]
+    b = [shuffle(S, step(step(family, 1), j), S) for j in range(side)]
+    orders = [[a[i][x] for x in b[j]] for i in range(side) for j in range(side)]
+    ties = [
+        sorted(columns[among[below(step(step(family, 3), j), len(among))]])
+        if among
+        else [float(x) for x in range(S)]
+        for j in range(side)
+    ]
+    picked = [(n, 1.0) for n in range(number)]
+    if y is not None:
+        start = (tree_key(seed, 2**64 - 1 - stratum) >> 11) / 2**53
+        lucks = [luck(y, weight, o, ties[n % side], least) for n, o in enumerate(orders)]
+        picked = pick(lucks, number, start)
+    for k, (n, w) in enumerate(picked):
+        column = [0.0] * S
+        for x, sample in enumerate(orders[n]):
+            column[sample] = ties[n % side][x]
+        key = step(step(step(family, 2), n // side), n % side)
+        yield Probe(stratum, k, key >> 1, column, w)
+
+
+def shared_missing(columns, among, f, key):
+    """Samples whose missing values stay missing in a copy of feature f."""
+    S = len(columns[f])
+    lost = [{s for s in range(S) if math.isnan(columns[g][s])} for g in range(len(columns))]
+    partners = [among[below(step(step(key, 3), t), len(among))] for t in range(8)]
+    partners = [g for g in partners if g != f]
+    if not partners or not lost[f]:
+        return set()
+    best = max(partners, key=lambda g: len(lost[f] & lost[g]))  # the first of equals
+    shared = lost[f] & lost[best]
+    return shared if 2 * S * len(shared) > len(lost[f]) * (S + len(lost[best])) else set()
+
+
+def copies_of(columns, seed, stratum, number, among):
+    """The probes of a stratum with missing values; NaN sorts last."""
+    S = len(columns[0])
+    for k in range(number):
+        key = step(step(step(1, seed), stratum), k)
+        f = among[below(step(key, 1), len(among))]
+        stays = shared_missing(columns, among, f, key)
+        v = [s for s in shuffle(S, step(key, 0), S) if s not in stays] + sorted(stays)
+        column = [0.0] * S
+        values = sorted(columns[f], key=lambda x: (math.isnan(x), x))
+        for sample, value in zip(v, values, strict=True):
+            column[sample] = value
+        yield Probe(stratum, k, step(key, 2) >> 1, column, 1.0)
+
+
+def make_probes(columns, feature_strata, n_probes, copies, seed, y, weight, least):
+    """The probes in the order of their numbers; columns hold levels, NaN for missing."""
     probes = []
     for s, n in enumerate(n_probes):
         among = [f for f, stratum in enumerate(feature_strata) if stratum == s]
-        for k in range(n):
-            key = step(step(step(1, seed), s), k)
-            v = shuffle(S, step(key, 0), S)
-            column = [0.0] * S
-            if copies[s]:
-                real = columns[among[below(step(key, 1), len(among))]]
-                for i in range(S):
-                    column[v[i]] = real[i]
-            else:
-                for i in range(S):
-                    column[v[i]] = float(i)
-            probes.append(Probe(s, k, step(key, 2) >> 1, column))
+        if any(math.isnan(x) for f in among for x in columns[f]):
+            probes += copies_of(columns, seed, s, n, among)
+        elif n:
+            lent = among if copies[s] else []
+            probes += rankings(columns, lent, seed, s, n, y, weight, least)
     return sorted(probes, key=lambda p: ((2 * p.number + 1) / n_probes[p.stratum], p.stratum))
 
 
@@ -126,8 +211,14 @@ def wins_of_tree(
                     (q for q in probes if q.stratum == probes[p].stratum), key=lambda q: q.number
                 )
                 if len(of_kind) > 1:
-                    k = below(step(step(node_key, 5), probes[p].id), len(of_kind) - 1)
-                    worn[p] = of_kind[k + (k >= probes[p].number)].column
+                    heaviest = max(q.weight for q in of_kind)
+                    for t in itertools.count():
+                        word = step(step(step(node_key, 5), probes[p].id), t)
+                        k = below(word, len(of_kind) - 1)
+                        other = of_kind[k + (k >= probes[p].number)]
+                        if word % 2**32 < math.floor(2**32 * (other.weight / heaviest)):
+                            break
+                    worn[p] = other.column
         if node.feature >= 0:
             visit(node.left, step(node_key, 1), depth + 1, worn)
             visit(node.right, step(node_key, 2), depth + 1, worn)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nullforest.nulls.contrasts import COUPLINGS, win_probability
+from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, win_probability
 from nullforest.tallies import N_COUPLING_BINS, ProbeTally, Tally
 
 
@@ -25,7 +25,7 @@ def tally_of(counts, *, trees=100, candidates=20, bins=(12,), pool=None, n_sampl
     return Tally(counts, nodes, pool, candidates, n_samples, couplings=couplings, probes=probes)
 
 
-def lucky_rates(rng, n, *, bins=(12,), candidates=20, contrasts=5):
+def lucky_rates(rng, n, *, bins=(12,), candidates=20, contrasts=CONTRASTS):
     """Relative rates of n null features with latent contrasts, by the definition."""
     z = rng.standard_normal((n, contrasts))
     shares = [

@@ -15,17 +15,17 @@ from nullforest.nulls.contrasts import (
 from nullforest.tallies import COUPLING_EDGES
 
 
-# P(max|z| > 6.1) is 5e-9 for five contrasts: the table must hold from the body to there.
+# P(max|z| > 6.1) is 3e-9 for three contrasts: the table must hold from the body to there.
 @pytest.mark.parametrize("largest", [0.3, 2.0, 4.0, 6.1])
 @pytest.mark.parametrize("candidates", [2, 30, 1000, 50_000])
 @pytest.mark.parametrize("coupling", [0.002, 0.1, 0.5, 0.9])
 def test_winning_probability_is_the_integral_over_the_score(largest, candidates, coupling):
-    z = largest * np.array([[1.0, 0.8, 0.5, 0.2, 0.0]])
+    z = largest * np.array([[1.0, 0.8, 0.3]])
     expected = naive.win_probability(z[0], coupling, candidates)
     assert win_probability(z, coupling, candidates)[0] == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("contrasts", [1, 2, 5])
+@pytest.mark.parametrize("contrasts", [1, 2, 3])
 def test_table_holds_the_winning_probabilities(contrasts):
     grid, table = latent_grid(contrasts), win_table(40, contrasts)
     for node, multiset in [(0, 0), (30, -1), (70, len(grid.multisets) // 2), (-1, 0)]:
@@ -37,19 +37,17 @@ def test_table_holds_the_winning_probabilities(contrasts):
 
 
 @pytest.mark.parametrize("candidates", [2, 50, 5000])
-@pytest.mark.parametrize("contrasts", [1, 2, 3, 5])
+@pytest.mark.parametrize("contrasts", [1, 2, 3])
 def test_exchangeable_features_win_equally_often_on_average(candidates, contrasts):
     means = (win_table(candidates, contrasts) * latent_grid(contrasts).weights).sum((1, 2))
-    # 1/c each, whatever the coupling; the rule over z smears the step that r near 1 makes.
-    np.testing.assert_allclose(means[TABLE_COUPLINGS < 0.7], 1, rtol=1e-3)
-    np.testing.assert_allclose(means, 1, rtol=1e-2)
+    np.testing.assert_allclose(means, 1, rtol=1e-4)  # 1/c each, whatever the coupling
 
 
 def test_luck_makes_no_difference_without_competition():
     assert np.all(win_table(1) == 1)
 
 
-@pytest.mark.parametrize("contrasts", [1, 2, 3, 5])
+@pytest.mark.parametrize("contrasts", [1, 2, 3])
 def test_latent_grid_integrates_normal_contrasts(contrasts):
     grid = latent_grid(contrasts)
     assert grid.weights.sum() == pytest.approx(1, abs=1e-12)

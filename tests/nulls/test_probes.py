@@ -10,7 +10,7 @@ from scipy import stats
 
 import nullforest as nf
 from naive import nulls as naive
-from nullforest.nulls import probes
+from nullforest.nulls import probes, spreading
 from nulls.forests import lucky_rates, probes_of, tally_of
 
 
@@ -29,13 +29,17 @@ def forest(rng, *, mean=4.0, features=3000, n_probes=1500, wins=80.0, factor=1.0
 def test_thinning_is_the_double_loop():
     rng = np.random.default_rng(0)
     wins = rng.poisson(12 * rng.gamma(2, 0.5, 60))
-    stratum = probes.Stratum(wins, np.full(60, 0.2), np.ones(60, int), np.zeros(18, int))
+    weights = rng.uniform(0.5, 3, 60)
+    stratum = probes.Stratum(
+        wins, np.full(60, 0.2), np.ones(60, int), weights, weights**2, np.zeros(18, int)
+    )
     for k in range(8):
-        expected = naive.thinned_sf(k, wins.tolist(), 0.2 * 0.7)
+        expected = naive.thinned_sf(k, wins.tolist(), 0.2 * 0.7, weights.tolist())
         assert stratum.thinned(0.7).sf(k) == pytest.approx(expected, rel=1e-10)
 
 
-def test_body_is_the_thinned_probes():
+def test_body_is_the_thinned_probes(monkeypatch):
+    monkeypatch.setattr(spreading, "SPREADS", (0.0,))
     tally = forest(np.random.default_rng(1))
     null = probes.from_tally(tally)
     (splice,) = null.distributions
@@ -46,6 +50,47 @@ def test_body_is_the_thinned_probes():
     np.testing.assert_allclose(null.sf(k), expected, rtol=1e-9)
     assert null.sf(splice.joint) * len(wins) >= probes.FEWEST_PROBES
     assert splice.body.sf(splice.joint + 1) * len(wins) < probes.FEWEST_PROBES
+
+
+def test_body_spread_out_is_the_double_loop_over_probes_and_factors():
+    rng = np.random.default_rng(10)
+    tally = forest(rng)
+    counts = rng.poisson(4 * np.exp(rng.normal(0, 0.5, 3000)) * lucky_rates(rng, 3000))
+    tally = tally_of(counts, trees=1000, candidates=150, probes=tally.probes)
+    stratum, usable = probes._scaled(probes._stratum(tally, 0), counts, lambda: 1.0)
+    assert usable
+    spread = spreading.Spread(stratum.thinned, counts)
+    factors, shares = spread.factors(spread.evidence)
+    null = probes.from_tally(tally)
+    k = np.arange(null.distributions[0].joint + 1)
+    expected = sum(
+        share * stats.binom.sf(k[:, None], wins, np.minimum(factor * q, 1)) * n
+        for factor, share in zip(factors, shares, strict=True)
+        for wins, q, n in [(stratum.wins, stratum.thinning, stratum.number)]
+    ).sum(1) / len(tally.probes)
+    np.testing.assert_allclose(null.sf(k), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unequal", [0.0, 0.4])
+def test_features_may_differ_more_than_the_probes(unequal):
+    """Rates that differ by e^x, x ~ N(0, unequal²), beside what luck makes of them.
+
+    At each level the number of features beyond it is binomial, and the level itself is marked by
+    the probes; four standard errors of both, and 10 % for the spread, which is estimated.
+    """
+    rng = np.random.default_rng(11)
+    ratios = {0.05: [], 0.01: []}
+    for _ in range(4):
+        tally = forest(rng, n_probes=4000, features=8000)
+        rates = lucky_rates(rng, 8000) * np.exp(rng.normal(-(unequal**2) / 2, unequal, 8000))
+        counts = rng.poisson(4 * rates)
+        null = probes.from_tally(tally_of(counts, trees=1000, candidates=150, probes=tally.probes))
+        p = null.sf(counts) + rng.random(8000) * null.pmf(counts)
+        for alpha, found in ratios.items():
+            found.append((p < alpha).mean() / alpha)
+    for alpha, found in ratios.items():
+        noise = np.sqrt((1 / (alpha * 8000) + 1 / (alpha * 4000)) / 4)
+        assert np.mean(found) == pytest.approx(1, abs=4 * noise + 0.1)
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.4])

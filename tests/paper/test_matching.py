@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nullforest.paper.matching import all_compared, best, compared, ranking
+from nullforest.paper.matching import all_compared, best, best_reading, compared, ranking
 from nullforest.paper.printed import printed_tables
 from nullforest.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
 from nullforest.paper.verdict import Facts, verdict
@@ -55,17 +55,29 @@ def test_the_right_rule_and_pairing_are_found():
     table = pd.concat([ours(0.0, swap=True), ours(0.02, rule=odd)])
     ranked = ranking(all_compared(table))
     assert best(ranked) == (BEST_RULE, "swapped")
-    assert ranked["agree"].iloc[0] == 1.0
+    assert ranked[["model", "permutation"]].iloc[0].tolist() == [1.0, 1.0]
     assert len(ranked) == 4
 
 
+def test_of_two_readings_the_nearer_one_is_taken():
+    exact = ours(0.02)
+    exact = exact[exact["method"] == "model"]
+    whole = ours(0.0)
+    whole = whole[whole["method"] == "model"].assign(method="model_whole")
+    cells = compared(pd.concat([exact, whole]), BEST_RULE, "as printed")
+    chosen = best_reading(cells)
+    assert len(cells) == 2 * len(chosen) == 144
+    assert set(chosen["reading"]) == {"model_whole"}
+    assert chosen["agrees"].all()
+
+
 def test_rules_are_named_once_each():
-    assert len({str(rule) for rule in STOP_RULES}) == len(STOP_RULES) == 11
+    assert len({str(rule) for rule in STOP_RULES}) == len(STOP_RULES) == 6
     assert BEST_RULE in STOP_RULES
 
 
 def test_verdict_says_how_many_cells_agree():
     facts = Facts(0, "1.0", {"comparison": 20}, 0.5, "embedded")
     text = verdict({"comparison": ours(0.0, swap=True)}, {}, {}, facts)
-    assert "captions **swapped**: 144 of 144 cells agree (100%)" in text
+    assert "captions **swapped**: 144 of 144 cells agree (100%), where" in text
     assert "| permutation | 100, 500 | 2% | 0.05 | FNR | 0.520 |" in text

@@ -45,16 +45,34 @@ class Probes:
         seed: int,
         in_tree: int,
         at_node: int,
+        sides: list[int],
+        rankings: NDArray[np.uint32],
+        weights: NDArray[np.float64],
     ) -> None: ...
     @property
     def ids(self) -> NDArray[np.int64]: ...
     @property
     def strata(self) -> NDArray[np.int64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
     def column(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8], int]: ...
 
 def tie_profile(
     table: RankTable,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def luck_of_rankings(
+    table: RankTable,
+    feature_strata: NDArray[np.int64],
+    copies: list[bool],
+    criterion: str,
+    y: NDArray[Any],
+    n_classes: int,
+    weight: NDArray[np.float64] | None,
+    seed: int,
+    stratum: int,
+    side: int,
+    least: int,
+) -> NDArray[np.float32]: ...
 def grow(
     table: RankTable,
     criterion: str,

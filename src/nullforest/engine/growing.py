@@ -95,8 +95,8 @@ def grow(
         Makes the matrix of distances from y (from X where y is None).
     probes : int or "auto"
         Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
-        change the trees. "auto" asks 2 000 to 4 000, which adds a quarter to the time from 20 000
-        features on; the fewer features, the larger the share (of a smaller forest), see
+        change the trees. "auto" asks about 2 000, which adds up to a quarter to the time from
+        20 000 features on; the fewer features, the larger the share (of a smaller forest), see
         :func:`nullforest.engine.probing.default_number`.
     probe_seed : int, optional
         Seed of the probes; `seed` where not given. Forests of different seeds whose tallies are
@@ -293,7 +293,7 @@ def _grow(
             "with keep_trees=False and oob=False, or build the table with keep_values=True."
         )
     asking = plan.probes
-    probes = None if asking is None else kept_probes(table, asking)
+    probes = None if asking is None else kept_probes(table, target, plan)
     sums = {} if more is None else more.sums
     if where is None:
         raw = native_forest(

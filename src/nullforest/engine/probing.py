@@ -5,6 +5,10 @@ would have won in the place of one of the candidates (`native/probes.hpp` is the
 Features are sorted into strata by the ties of their columns, so that each is judged by probes of
 its own kind: for features with (nearly) as many values as samples a probe is a random ranking, for
 all others it is a real column of the stratum with its samples rearranged.
+
+The tail of the null is made by the few columns that go with y by chance. So of many rankings the
+lucky ones are asked more often than others, and weigh less (`pick_rankings`): the same number of
+questions then shows a tail ten times as far out.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ from numpy.typing import NDArray
 
 from nullforest.engine import _native
 from nullforest.engine.ranking import RankTable
+from nullforest.engine.targets import Target
 from nullforest.errors import InputError
 from nullforest.tallies import ProbeTally
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 #: A probe is asked this many times as often as a feature is a candidate (where that is possible),
 #: so that its wins are thinned by q = 2/3: there is room to scale q up to the counts.
@@ -30,7 +36,7 @@ ASKED_PER_CANDIDATE = 1.5
 RATE_UNITS = 2**16
 #: What the probes may add to the evaluations of a forest. A question to a probe costs somewhat
 #: more than the look at a candidate, so that this is a quarter of the time (benchmarks/probes.py).
-LARGEST_SHARE = 0.15
+LARGEST_SHARE = 0.125
 #: With few features even a few probes are a large share, of a small forest. So many are asked
 #: nevertheless: the tail is then seen down to 25/2000, about .01.
 FEWEST, MOST = 2000, 4000
@@ -45,13 +51,18 @@ MOST_RANKS = 2_000_000
 #: Too few to see a tail of .05 with 10 of them beyond it: then none are asked.
 TOO_FEW = 200
 
+#: Rankings from which one probe is picked: with 2 000 probes, 25 have a tail of .001 or less.
+SCREENED = 16
+#: Sums (rankings × samples × outputs) beyond which fewer are looked at: about 20 ms.
+MOST_SUMS = 20_000_000
+
 #: A column with at least this many levels per sample counts as one without ties.
 CONTINUOUS = 0.8
-#: Edges of the bins: number of levels (2, 3, 4-6, 7-12, 13-24, more), share of the samples that
-#: do not have the commonest level (finer where most SNPs lie), share of missing values (none, up
-#: to 5 %, …).
+#: Edges of the bins: number of levels (2, 3, 4-6, 7-12, 13-24, more); share of the pairs of samples
+#: that differ, and so could be split (for SNPs it grows with the allele frequency to .625, so the
+#: edges are close there); share of missing values (none, up to 5 %, …).
 LEVEL_EDGES = (2.5, 3.5, 6.5, 12.5, 24.5)
-MINOR_EDGES = (0.03, 0.06, 0.09, 0.125, 0.18, 0.25, 0.35, 0.5)
+DIFFERENT_EDGES = (0.06, 0.12, 0.18, 0.24, 0.31, 0.39, 0.47, 0.54, 0.6, 0.67, 0.75, 0.85)
 MISSING_EDGES = (0.0, 0.05, 0.2, 0.5)
 #: Most kinds of columns with ties, and the share of the features below which a kind is joined with
 #: a neighbour.
@@ -70,11 +81,14 @@ class Strata:
         For each stratum, whether its probes are copies of its features (else random rankings).
     askable : tuple of bool
         For each stratum, whether a probe could ever win (not so for constant columns).
+    missing : tuple of bool
+        For each stratum, whether any of its columns has missing values; none where not given.
     """
 
     features: Ints
     copies: tuple[bool, ...]
     askable: tuple[bool, ...]
+    missing: tuple[bool, ...] = ()
 
     @property
     def sizes(self) -> Ints:
@@ -82,14 +96,14 @@ class Strata:
         return np.bincount(self.features, minlength=len(self.copies))
 
 
-def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples: int) -> Strata:
+def sort_into_strata(n_levels: Ints, alike: Ints, n_missing: Ints, n_samples: int) -> Strata:
     """Sort features into strata by the ties of their columns.
 
     Parameters
     ----------
-    n_levels, commonest, n_missing : (F,) int64
-        Distinct values of each column (missing is one), how often the commonest occurs, and how
-        many values are missing.
+    n_levels, alike, n_missing : (F,) int64
+        Distinct values of each column (missing is one), how many of the n_samples² pairs of
+        samples (each with itself too) have equal values, and how many values are missing.
     n_samples : int
         Number of samples.
 
@@ -98,8 +112,9 @@ def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples
     Two genes, three SNPs (one of them rare), and a constant column, of 100 samples:
 
     >>> import numpy as np
-    >>> levels, commonest = np.array([100, 98, 3, 3, 2, 1]), np.array([1, 2, 60, 64, 97, 100])
-    >>> strata = sort_into_strata(levels, commonest, np.zeros(6, int), 100)
+    >>> levels = np.array([100, 98, 3, 3, 2, 1])
+    >>> alike = np.array([100, 104, 4700, 4800, 9418, 10_000])
+    >>> strata = sort_into_strata(levels, alike, np.zeros(6, int), 100)
     >>> strata.features.tolist(), strata.copies
     ([0, 0, 2, 2, 1, 3], (False, True, True, True))
     """
@@ -108,7 +123,7 @@ def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples
     bins = np.stack(
         [
             np.digitize(n_levels, LEVEL_EDGES),
-            np.digitize(1 - commonest / n_samples, MINOR_EDGES),
+            np.digitize(1 - alike / n_samples**2, DIFFERENT_EDGES),
             np.digitize(n_missing / n_samples, MISSING_EDGES, right=True),
         ],
         axis=1,
@@ -119,10 +134,12 @@ def sort_into_strata(n_levels: Ints, commonest: Ints, n_missing: Ints, n_samples
     kinds[continuous] = -2
     kinds[constant] = np.iinfo(np.int64).max
     names, features = np.unique(kinds, return_inverse=True)
+    missing = np.bincount(features, n_missing, len(names)) > 0
     return Strata(
         features.astype(np.int64),
         copies=tuple(bool(name != -2) for name in names),
         askable=tuple(bool(name != np.iinfo(np.int64).max) for name in names),
+        missing=tuple(missing.tolist()),
     )
 
 
@@ -198,16 +215,16 @@ def asking_rates(n_features: int, pool: int, candidates: int) -> tuple[int, int]
 def default_number(n_samples: int, n_features: int, candidates: int, n_strata: int = 1) -> int:
     """Number of probes that `probes="auto"` asks.
 
-    As many as add a quarter to the time of the forest, but between 2 000 and 4 000: below 20 000
-    features they cost more than a quarter, of a forest that is small (with 5 000 features about as
-    much as the forest itself). Below 1 000 features, where the forest takes next to no time, two
-    for each feature and 300 at least. Strata add to that. Where samples are so many that this would
-    take long, fewer, and none where those would be too few to say anything.
+    As many as add a quarter to the time of the forest, at most 4 000. Below 20 000 features at
+    least 2 000, which cost more than a quarter, of a forest that is small (with 5 000 features
+    about as much as the forest itself). Below 1 000 features, where the forest takes next to no
+    time, two for each feature and 300 at least. Strata add to that. Where samples are so many that
+    this would take long, fewer, and none where those would be too few to say anything.
 
     Examples
     --------
     >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
-    (2000, 1000)
+    (1666, 1000)
     >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
     (400, 0)
     """
@@ -257,14 +274,69 @@ def shared_out(number: int, strata: Strata) -> list[int]:
     return [int(n) for n in np.diff(ends, prepend=0)]
 
 
-def make_probes(table: RankTable, plan: ProbePlan) -> _native.Probes | None:
-    """The probes themselves; None for none."""
+def pick_rankings(
+    luck: NDArray[np.floating[Any]], number: int, start: float
+) -> tuple[NDArray[np.uint32], Floats]:
+    """Pick rankings, lucky ones more often, and say how many each of them stands for.
+
+    Half of them at random, so to speak, and half so that a tail u holds √u of them: a ranking
+    surpassed by a share u of all is picked with probability π = min(1, c (1 + 1/(2√u))), and its
+    weight 1/π makes weighted means unbiased. No weight is above 4/3 of the mean (where no π is
+    cut to one), so that luck which says nothing of wins costs a quarter of the probes' worth.
+
+    Parameters
+    ----------
+    luck : (N,)
+        How well each ranking goes with y.
+    number : int
+        How many to pick, at most N.
+    start : float
+        A random number from 0 to 1: picks are one apart along the cumulated probabilities.
+
+    Examples
+    --------
+    >>> luck = np.random.default_rng(0).random(10_000)
+    >>> picked, weights = pick_rankings(luck, 500, 0.3)
+    >>> len(picked), int((luck[picked] > 0.99).sum()), round(float(weights.sum()), -2)
+    (500, 27, 10000.0)
+    """
+    order = np.argsort(-luck, kind="stable")
+    wish = 1 + 0.5 / np.sqrt((np.arange(len(luck)) + 0.5) / len(luck))
+    left = np.cumsum(wish[::-1])[::-1]
+    factor = (number - np.arange(len(luck))) / left
+    chance = np.minimum(1.0, factor[np.argmax(factor * wish <= 1)] * wish)
+    steps = np.cumsum(chance)
+    steps *= number / steps[-1]
+    here = np.flatnonzero(np.diff(np.floor(steps + start), prepend=0.0))
+    by_number = np.argsort(order[here])
+    return order[here][by_number].astype(np.uint32), 1 / chance[here][by_number]
+
+
+def make_probes(
+    table: RankTable, plan: ProbePlan, target: Target, least: int = 1
+) -> _native.Probes | None:
+    """The probes themselves; None for none.
+
+    Parameters
+    ----------
+    table, plan, target
+        The data, which probes are wanted, and the outcome whose lucky rankings are preferred.
+    least : int
+        Fewest samples, of all, on either side of a cut that counts as luck.
+    """
     if plan.number == 0:
         return None
     strata = table.strata
     numbers = shared_out(plan.number, strata)
     if not any(numbers):
         return None
+    sides, picked, weights = zip(
+        *(
+            _rankings(table, plan.seed, stratum, number, target, least)
+            for stratum, number in enumerate(numbers)
+        ),
+        strict=True,
+    )
     return _native.Probes(
         table.native,
         strata.features,
@@ -273,7 +345,40 @@ def make_probes(table: RankTable, plan: ProbePlan) -> _native.Probes | None:
         plan.seed,
         plan.in_tree,
         plan.at_node,
+        list(sides),
+        np.concatenate(picked),
+        np.concatenate(weights),
     )
+
+
+def _rankings(
+    table: RankTable, seed: int, stratum: int, number: int, target: Target, least: int
+) -> tuple[int, NDArray[np.uint32], Floats]:
+    """The side of the square from which a stratum's probes are picked, their places, weights."""
+    strata = table.strata
+    plain = np.arange(number, dtype=np.uint32), np.ones(number)
+    if number == 0 or strata.missing[stratum]:
+        return 0, *plain
+    sums = number * len(target.values) * max(target.n_classes, target.values[0].size)
+    screened = min(float(SCREENED), MOST_SUMS / sums)
+    if target.criterion == "neighbourhood" or screened < 2:  # distances: luck is not defined
+        return math.isqrt(number - 1) + 1, *plain
+    side = math.ceil(math.sqrt(screened * number))
+    luck = _native.luck_of_rankings(
+        table.native,
+        strata.features,
+        list(strata.copies),
+        target.criterion,
+        target.values,
+        target.n_classes,
+        target.weight,
+        seed,
+        stratum,
+        side,
+        min(least, len(target.values) // 2),
+    )
+    word = _native.tree_key(seed, 2**64 - 1 - stratum)  # no tree has such a number
+    return side, *pick_rankings(luck, number, (word >> 11) / 2**53)
 
 
 def tally_of(
@@ -288,4 +393,5 @@ def tally_of(
         strata=probes.strata[order],
         feature_strata=table.strata.features,
         couplings=raw["probe_couplings"],
+        weights=probes.weights[order],
     )

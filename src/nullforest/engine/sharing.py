@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nullforest.engine import _native
 from nullforest.engine.forest import Trees
 from nullforest.engine.plan import Plan
-from nullforest.engine.probing import ProbePlan, make_probes
+from nullforest.engine.probing import make_probes
 from nullforest.engine.ranking import RankTable
 from nullforest.engine.targets import Target
 from nullforest.tallies import COUPLING_EDGES, N_COUPLING_BINS
@@ -38,13 +38,17 @@ MOST_PIECES = 16
 FEW = 32
 
 
-def kept_probes(table: RankTable, plan: ProbePlan) -> _native.Probes | None:
-    """The probes of a plan; the last ones of a table are kept, since blocks ask the same."""
+def kept_probes(table: RankTable, target: Target, plan: Plan) -> _native.Probes | None:
+    """The probes of a forest; a table keeps its last ones, since all blocks ask the same."""
+    if plan.probes is None:
+        return None
+    least = math.ceil(plan.min_leaf * table.shape[0] / plan.n_drawn)
     kept = table.__dict__.get("_kept_probes")
-    if kept is None or kept[0] != plan:
-        kept = table.__dict__["_kept_probes"] = (plan, make_probes(table, plan))
-    probes: _native.Probes | None = kept[1]
-    return probes
+    if kept is None or kept[0] != (plan.probes, least) or kept[1] is not target:
+        probes = make_probes(table, plan.probes, target, least)
+        kept = table.__dict__["_kept_probes"] = ((plan.probes, least), target, probes)
+    found: _native.Probes | None = kept[2]
+    return found
 
 
 def native_forest(
@@ -68,7 +72,7 @@ def native_forest(
         target.n_classes,
         target.weight,
         plan.native(keep_trees=keep_trees, oob=oob, listed=listed),
-        None if plan.probes is None else kept_probes(table, plan.probes),
+        kept_probes(table, target, plan),
         COUPLING_EDGES.tolist(),
         threads,
         0.0 if max_seconds is None else max(float(max_seconds), 1e-9),

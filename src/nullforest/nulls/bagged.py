@@ -15,13 +15,13 @@ the last removes at least one feature and none ever returns: there are at most F
 (in practice two to four). κ' ≥ 0 keeps the features that were never chosen, and where the rest
 won no node at all, the last couplings are kept.
 
-**How many contrasts.** Not derived. Five suit two balanced classes and subsamples of half of the
-samples. Unbalanced classes, numeric outcomes (skewed ones above all), bootstraps and whole or
-small samples make null features more unequal, as fewer contrasts do. So, with the
-null features settled, the likelihood of the counts below the models' 95 % quantile chooses among
-five, three, two and one, five being the most likely beforehand; with few features or few trees
-the counts cannot tell, and five it is. The choice and its prior weights were set by hand on
-simulated null data; they mend part of the excess only.
+**How strong the luck is.** The couplings say how much of a feature's score at a node is the score
+it has everywhere, but a best cut is not quite the largest of three fixed contrasts: unbalanced
+classes, numeric outcomes, bootstraps and whole or small samples make null features more unequal
+than that. So the couplings may be multiplied by a common factor, near 1 beforehand (log-normal,
+σ = 0.2). The likelihood of the counts below the models' 90 % quantile turns its possible values
+into weights, and the null is the average over them: a prediction that knows how well the factor
+is known. Three contrasts and the width of the prior were set by hand on simulated null data.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from nullforest.errors import InputError
 from nullforest.nulls.base import Floats, Null
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
-from nullforest.nulls.matching import matched_scale, null_share
+from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
 from nullforest.nulls.shapes import Shape, Trees
 from nullforest.tallies import Tally
 
-#: Contrasts of a null feature and how likely they are before any count is seen: balanced classes
-#: are the usual case, and one contrast must be wanted by odds of 70 to 1.
-PRIOR = {5: 0.73, 3: 0.2, 2: 0.06, 1: 0.01}
-_CHOICE_TAIL = 0.05  # a wider body than for the mean: it must show the spread
+#: Logarithms of the factor on the couplings, beyond two prior standard deviations either way.
+LOG_FACTORS = 0.15 * np.arange(-3.0, 4.0)
+PRIOR_DEVIATION = 0.2
+_NEGLIGIBLE = 1e-3  # factors of less weight are left out
 
 
 class BaggedNull(Null):
@@ -148,7 +148,7 @@ def from_tally(tally: Tally) -> BaggedNull:
         if not np.any(counts[counts <= cutoff] > further):
             break
         cutoff = further
-    contrasts, mixture = _most_likely(shape, mixture, counts, nodes, start)
+    factor, mixture = _averaged(shape, mixture, counts, nodes, start)
     return BaggedNull(
         mixture,
         tally.n_features,
@@ -156,7 +156,7 @@ def from_tally(tally: Tally) -> BaggedNull:
         diagnostics={
             "null_share": null_share(mixture, counts),
             "dispersion": dispersion(tally, counts[counts <= cutoff]),
-            "contrasts": contrasts,
+            "coupling_factor": factor,
         },
         notes=_notes(tally),
     )
@@ -184,24 +184,34 @@ def matched(shape: Shape, counts: NDArray[np.int64], nodes: int, start: float) -
     return model(matched_scale(lambda mean: [model(mean)], [counts], start))
 
 
-def _most_likely(
-    shape: Shape, five: BinomialMixture, counts: NDArray[np.int64], nodes: int, start: float
-) -> tuple[int, BinomialMixture]:
-    """The number of contrasts that the body of the counts makes most likely, and its model."""
-    models = {
-        m: five if m == CONTRASTS else matched(replace(shape, contrasts=m), counts, nodes, start)
-        for m in PRIOR
-    }
-    end = max(1, *(model.quantile(_CHOICE_TAIL) for model in models.values()))
+def _averaged(
+    shape: Shape, plain: BinomialMixture, counts: NDArray[np.int64], nodes: int, start: float
+) -> tuple[float, BinomialMixture]:
+    """The most likely factor on the couplings (geometric mean), and the average of the models."""
+    if shape.equal:
+        return 1.0, plain
+    factors = np.exp(LOG_FACTORS)
+    models = [
+        plain if factor == 1 else matched(replace(shape, scale=float(factor)), counts, nodes, start)
+        for factor in factors
+    ]
+    end = max(body_end(model) for model in models)
     k = np.arange(end + 1)
     seen = np.bincount(counts[counts <= end], minlength=end + 1)
-
-    def evidence(contrasts: int) -> float:
-        pmf = models[contrasts].pmf(k)
-        return float(np.log(PRIOR[contrasts]) + xlogy(seen, pmf / pmf.sum()).sum())
-
-    best = max(models, key=evidence)
-    return best, models[best]
+    evidence = -0.5 * (LOG_FACTORS / PRIOR_DEVIATION) ** 2
+    for place, model in enumerate(models):
+        pmf = model.pmf(k)
+        evidence[place] += xlogy(seen, pmf / pmf.sum()).sum()
+    weights = np.exp(evidence - evidence.max())
+    weights[weights < _NEGLIGIBLE * weights.max()] = 0
+    weights /= weights.sum()
+    used = [(w, model) for w, model in zip(weights, models, strict=True) if w > 0]
+    average = BinomialMixture(
+        np.concatenate([model.trials for _, model in used]),
+        np.concatenate([model.chances for _, model in used]),
+        np.concatenate([w * model.weights for w, model in used]),
+    )
+    return float(np.exp(weights @ LOG_FACTORS)), average
 
 
 def _check(tally: Tally) -> None:

@@ -33,9 +33,9 @@ from nullforest.tallies import COUPLING_EDGES
 
 Floats = NDArray[np.float64]
 
-#: Contrasts of a feature. Not derived: on null data with two balanced classes and half of the
-#: samples in each tree, the largest of five contrasts is as unequal as probes turn out to be.
-CONTRASTS = 5
+#: Contrasts of a feature. Not derived: on null data the largest of three contrasts is about as
+#: unequal as probes turn out to be (five in some forests, two in others).
+CONTRASTS = 3
 
 #: The coupling that stands for each bin of `COUPLING_EDGES`: the geometric middle, but the lower
 #: third of the open first bin, and the lower end of the last, above which r hardly matters.
@@ -57,7 +57,7 @@ TABLE_COUPLINGS: Floats = np.exp(
 #: coarse to 20, where it is 1e-88.
 _PANELS = ((8.0, 16), (12.0, 4), (20.0, 2))
 _NODES_PER_PANEL = 5
-_INNER_NODES = 4  # per contrast other than the largest: exact for polynomials in z² of degree 7
+_INNER_NODES = 8  # per contrast other than the largest: exact for polynomials in z² of degree 15
 _LOG_STEP = 0.3  # step of log(−log H): the narrowest feature, at r = .98, is about .5 wide
 _LOG_RANGE = (-16.2, 3.6)  # −log H from 1e-7 to 36: what lies outside weighs less than 1e-6
 

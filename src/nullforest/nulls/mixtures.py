@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, gammaln, xlog1py, xlogy
+from scipy.special import betainc, betaincc, gammaln, ndtri, xlog1py, xlogy
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +20,7 @@ _NEGLIGIBLE = 1e-12  # where the table ends: the few counts beyond it are comput
 _LONGEST_TABLE = 4096  # counts; longer ones cost more than the few counts asked for
 _RARE = 1e-3  # expected counts below it need not be told apart: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
+_FEW_COUNTS = 512  # so many probabilities cost less than a few incomplete beta functions
 _BLOCK = 64  # counts looked at together: few, so that they concern few components
 _TOP = 32  # components that are never left out
 
@@ -150,18 +151,37 @@ class BinomialMixture:
         sf = np.concatenate([np.cumsum(np.concatenate([last, pmf[:0:-1]]))[::-1]])
         return pmf, np.minimum(sf, 1.0)
 
+    def beyond(self, k: int) -> float:
+        """P(count > k) for one k ≥ 0, without the table that many of them would share."""
+        return float(self._direct_sf(np.array([k], float))[0])
+
     def quantile(self, tail: float) -> int:
         """Smallest k with P(count > k) ≤ tail."""
-        low, high = -1, 0
-        while high < self.largest and self._direct_sf(np.array([high], float))[0] > tail:
-            low, high = high, 2 * high + 1
+        if tail >= 1:
+            return 0
+
+        def enough(k: int) -> bool:
+            return k >= 0 and (k >= self.largest or self.beyond(k) <= tail)
+
+        # From where a normal distribution would have it, in growing steps until it is passed.
+        guess = self.mean - float(ndtri(max(tail, _TINY))) * np.sqrt(self.variance)
+        high = int(np.clip(guess, 0, self.largest))
+        low, stride = high - 1, 1
+        while not enough(high):
+            low, high, stride = high, min(high + stride, self.largest), 2 * stride
+        while low >= 0 and enough(low):
+            low, high, stride = max(low - stride, -1), low, 2 * stride
         while high - low > 1:
             middle = (low + high) // 2
-            if self._direct_sf(np.array([middle], float))[0] > tail:
-                low = middle
-            else:
-                high = middle
+            low, high = (low, middle) if enough(middle) else (middle, high)
         return high
+
+    def cells(self, edges: NDArray[np.int64]) -> Floats:
+        """P(edges[i−1] < count ≤ edges[i]) for rising edges, from zero to the first; no tails."""
+        if edges[-1] < _FEW_COUNTS:
+            pmf = self._direct_pmf(np.arange(edges[-1] + 1, dtype=float))
+            return np.asarray(np.add.reduceat(pmf, np.append(0, edges[:-1] + 1)))
+        return np.asarray(np.diff(1.0 - self._direct_sf(edges.astype(float)), prepend=0.0))
 
     def mean_up_to(self, k: int) -> float:
         """E[count | count ≤ k], from E[n 1(n ≤ k)] = N p · P(Bin(N−1, p) ≤ k−1)."""
@@ -181,7 +201,7 @@ class BinomialMixture:
 
     def mean_excess(self, k: int) -> float:
         """E[count − k | count > k]; zero where no count is larger than k."""
-        above = float(self.sf(k))
+        above = self.beyond(k)
         if above == 0:
             return 0.0
         return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k

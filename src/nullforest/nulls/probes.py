@@ -5,9 +5,10 @@ have won, had it been among the candidates; W_p is how often it would. A real nu
 among the candidates of a node with probability C/F only, and over all T trees, so its count is a
 thinned W_p:
 
-    P(n > k) = mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p,
+    P(n > k) = weighted mean over p of P(Bin(W_p, q_p) > k),   q_p = (C/F) · T / trees_p,
 
-trees_p being the trees' worth of nodes at which p was asked. This is exact where probes are asked
+trees_p being the trees' worth of nodes at which p was asked, and the weight how many columns p
+stands for (lucky ones are asked more often). This is exact where probes are asked
 the way features are drawn: at nodes chosen one by one where candidates are drawn per node, in
 whole trees where they are drawn per tree. Asked at all nodes of a few trees instead, wins come in
 clusters that thinning does not undo, and the null is somewhat too wide.
@@ -24,7 +25,9 @@ and, if its features were chosen often enough, its own scale.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,34 +40,81 @@ from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
-from nullforest.nulls.shapes import Shape, Trees
+from nullforest.nulls.shapes import SCALES, Shape, Trees
 from nullforest.nulls.splices import Splice
+from nullforest.nulls.spreading import Spread
 from nullforest.tallies import Tally
 
 Ints = NDArray[np.int64]
 
 #: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
 FEWEST_PROBES = 25
-#: Share of the probes whose mean excess the tail takes over: 7 % uncertain with 2 000 probes.
-EXCESS_SHARE = 0.1
-#: The scale of the tail is looked for within this factor of the one that matches the variance.
-EXCESS_RANGE = 5.0
+#: Probes whose mean excess the tail takes over, 7 % uncertain (1/√200), but never more than this
+#: share of the features.
+EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
+_STEPS = 3  # then the factor is found to a few percent; the probes know it to ten or so
+_APART = 0.2  # in the logarithm of the factor: where the slope of the excess is measured
+_FLAT = 0.05  # least slope: below it the couplings hardly move the excess
+_TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
+_NEVER_SEEN = 1e-7  # no tail so small is seen: picks reach to about one in 10⁵
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """The probes of one kind of feature: distinct (wins, thinning) and how many have them."""
+    """The probes of one kind of feature: distinct (wins, thinning), and who has them.
+
+    Attributes
+    ----------
+    wins, thinning : (I,)
+        W_p and q_p.
+    number : (I,) int
+        How many probes have them.
+    weights, squares : (I,)
+        Sums of their weights, and of the squares of these.
+    couplings : (B,) int
+        Couplings of the nodes that they won.
+    """
 
     wins: Ints
     thinning: Floats
     number: Ints
+    weights: Floats
+    squares: Floats
     couplings: Ints
 
-    def thinned(self, scale: float) -> BinomialMixture:
-        """Counts of a null feature when the thinning is multiplied by `scale`."""
-        return BinomialMixture(self.wins, scale * self.thinning, self.number)
+    def thinned(
+        self, scale: ArrayLike, shares: ArrayLike = 1.0, *, squared: bool = False
+    ) -> BinomialMixture:
+        """Counts of a null feature when the thinning is multiplied by `scale`.
+
+        With several scales, each has a probability in `shares`. `squared`: probes weigh the
+        squares of their weights. A thinning above 1 is cut to 1.
+        """
+        factor, share = np.atleast_1d(scale), np.atleast_1d(shares)
+        weights = self.squares if squared else self.weights
+        return BinomialMixture(
+            np.tile(self.wins, len(factor)),
+            np.outer(factor, self.thinning).ravel(),
+            np.outer(share, weights).ravel(),
+        )
+
+    def last_with(self, probes: float, body: BinomialMixture, squared: BinomialMixture) -> int:
+        """The last count whose tail is known as well as from so many probes of equal weight.
+
+        A tail t = Σ w P_p / Σ w has the variance Σ w² P_p / (Σ w)² at most, P_p the probability
+        that the thinned wins of probe p exceed the count; with equal weights t²/variance is t
+        times the number of probes. `squared` are the thinned wins weighted by w².
+        """
+        k = np.arange(body.quantile(_NEVER_SEEN) + 1)
+        good = body.sf(k) ** 2 >= probes * self.noise * squared.sf(k)
+        return int(np.argmin(good)) - 1 if not good.all() else len(k) - 1
+
+    @property
+    def noise(self) -> float:
+        """Σ w² / (Σ w)²: one over the number of probes, were their weights equal."""
+        return float(self.squares.sum() / self.weights.sum() ** 2)
 
     @property
     def n_probes(self) -> int:
@@ -74,20 +124,26 @@ class Stratum:
     @property
     def mean(self) -> float:
         """Expected count of an independent null feature, q·W̄."""
-        return float(np.average(self.wins * self.thinning, weights=self.number))
+        return float(np.average(self.wins * self.thinning, weights=self.weights))
 
     @property
     def rate_variance(self) -> float:
         """Variance of the probes' rates relative to their mean, the noise of counting removed."""
         counts = self.wins * self.thinning
-        noise = np.average(counts * self.thinning, weights=self.number)
-        spread = np.average((counts - self.mean) ** 2, weights=self.number)
-        freedom = self.n_probes / max(self.n_probes - 1, 1)
-        return float(max(spread * freedom - noise, 0.0) / self.mean**2)
+        noise = np.average(counts * self.thinning, weights=self.weights)
+        spread = np.average((counts - self.mean) ** 2, weights=self.weights)
+        return float(max(spread / max(1 - self.noise, 0.5) - noise, 0.0) / self.mean**2)
 
     def only(self, keep: NDArray[np.bool_]) -> Stratum:
         """The stratum with some of its probes."""
-        return Stratum(self.wins[keep], self.thinning[keep], self.number[keep], self.couplings)
+        return Stratum(
+            self.wins[keep],
+            self.thinning[keep],
+            self.number[keep],
+            self.weights[keep],
+            self.squares[keep],
+            self.couplings,
+        )
 
 
 class ProbeNull(Null):
@@ -230,13 +286,23 @@ def from_tally(tally: Tally) -> ProbeNull:
     counts = [tally.counts[features == number] for number in range(len(names))]
     trees = Trees.of(tally)
     judged = [number for number, s in enumerate(strata) if s.wins.any()]
-    pooled = _pooled_scale([strata[i] for i in judged], [counts[i] for i in judged])
+    pooled = cache(lambda: _pooled_scale([strata[i] for i in judged], [counts[i] for i in judged]))
+    scaled = [_scaled(s, c, pooled) for s, c in zip(strata, counts, strict=True)]
+    spreads = [
+        Spread(stratum.thinned, own) if usable else None
+        for (stratum, usable), own in zip(scaled, counts, strict=True)
+    ]
+    evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)
     notes: list[str] = []
     fitted = []
-    for stratum, own_counts in zip(strata, counts, strict=True):
-        distribution, note = _fit(tally, trees, stratum, own_counts, pooled)
+    for (stratum, _), spread, own in zip(scaled, spreads, counts, strict=True):
+        if spread is not None:
+            factors, shares = spread.factors(evidence)
+            fitted.append(_spliced(tally, trees, stratum, factors, shares))
+            continue
+        distribution, note = _without_thinning(tally, trees, stratum, own)
         fitted.append(distribution)
-        if note and note not in notes:
+        if note not in notes:
             notes.append(note)
     null = ProbeNull(fitted, features, probes=[s.n_probes for s in strata], notes=tuple(notes))
     null.diagnostics = _diagnostics(tally, null, strata, counts)
@@ -271,9 +337,13 @@ def _stratum(tally: Tally, name: int) -> Stratum:
     assert asked is not None
     assert tally.candidates is not None
     here = (asked.strata == name) & (asked.trees > 0)
-    pairs, number = np.unique(
-        np.stack([asked.wins[here], asked.trees[here]]), axis=1, return_counts=True
+    pairs, place, number = np.unique(
+        np.stack([asked.wins[here], asked.trees[here]]),
+        axis=1,
+        return_inverse=True,
+        return_counts=True,
     )
+    weights = asked.weights[here]
     couplings = asked.couplings[name] if 0 <= name < len(asked.couplings) else None
     if couplings is None or couplings.sum() == 0:
         couplings = asked.couplings.sum(0)
@@ -281,6 +351,8 @@ def _stratum(tally: Tally, name: int) -> Stratum:
         wins=pairs[0].astype(np.int64),
         thinning=tally.candidates / tally.n_features * tally.n_trees / pairs[1],
         number=number.astype(np.int64),
+        weights=np.bincount(place.ravel(), weights, len(number)).astype(float),
+        squares=np.bincount(place.ravel(), weights**2, len(number)).astype(float),
         couplings=couplings,
     )
 
@@ -292,16 +364,10 @@ def _pooled_scale(strata: list[Stratum], counts: list[Ints]) -> float:
     return matched_scale(lambda scale: [s.thinned(scale) for s in strata], counts, 1.0)
 
 
-def _fit(
-    tally: Tally, trees: Trees, stratum: Stratum, counts: Ints, pooled: float
-) -> tuple[Splice, str | None]:
-    """The distribution of the counts of a stratum's null features, and what to tell of it."""
+def _scaled(stratum: Stratum, counts: Ints, pooled: Callable[[], float]) -> tuple[Stratum, bool]:
+    """The stratum with its thinning matched to the counts, and whether it can be thinned so."""
     if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
-        shape = _tail(tally, trees, stratum, fit_spread=False)
-        return _bagged_model(tally, shape, counts), (
-            f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
-            "their null is the bagged model."
-        )
+        return stratum, False
     scale = _own_scale(stratum, counts, pooled)
     possible = scale * stratum.thinning <= 1
     if not possible.all() and stratum.only(possible).n_probes >= stratum.n_probes / 2:
@@ -309,60 +375,96 @@ def _fit(
         scale = _own_scale(stratum, counts, pooled)
         possible = scale * stratum.thinning <= 1
     if not possible.all():
-        shape = _tail(tally, trees, stratum, fit_spread=True)
+        return stratum, False
+    return replace(stratum, thinning=scale * stratum.thinning), True
+
+
+def _without_thinning(
+    tally: Tally, trees: Trees, stratum: Stratum, counts: Ints
+) -> tuple[Splice, str]:
+    """The bagged model of a stratum's counts, and why it must serve."""
+    shape = _tail(tally, trees, stratum)
+    if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
         return _bagged_model(tally, shape, counts), (
-            "The probes were asked in too few trees to stand for all of them (thinning above 1); "
-            "the null is the bagged model with its spread fitted to the probes."
+            f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
+            "their null is the bagged model."
         )
-    body = stratum.thinned(scale)
-    joint = body.quantile(FEWEST_PROBES / stratum.n_probes)
-    if float(body.sf(joint)) < FEWEST_PROBES / stratum.n_probes:
-        joint -= 1  # the last count with enough probes beyond it
-    tail = _tail_after(body, _tail(tally, trees, stratum, fit_spread=True), tally.n_nodes)
-    return Splice(body, tail, joint), None
+    shape = shape.with_variance(stratum.rate_variance)
+    return _bagged_model(tally, shape, counts), (
+        "The probes were asked in too few trees to stand for all of them (thinning above 1); "
+        "the null is the bagged model with its spread fitted to the probes."
+    )
 
 
-def _tail_after(body: BinomialMixture, shape: Shape, nodes: int) -> BinomialMixture:
-    """The bagged model that falls off as the body does in its upper tenth.
+def _spliced(
+    tally: Tally, trees: Trees, stratum: Stratum, factors: Floats, shares: Floats
+) -> Splice:
+    """The thinned probes, spread out by `factors`, and the tail that goes on from them."""
+    body = stratum.thinned(factors, shares)
+    squared = stratum.thinned(factors, shares, squared=True)
+    joint = stratum.last_with(FEWEST_PROBES, body, squared)
+    edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES, body, squared))
+    error = float(np.sqrt(stratum.noise * squared.sf(edge)) / body.sf(edge))
+    tail = _tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
+    return Splice(body, tail, joint)
 
-    Its couplings are scaled such that the mean excess over the body's 90 % quantile is the
-    body's. The excess grows with the couplings, so a bracket around the scale that matches the
-    variance is halved. (The variance alone, much of which comes from below, makes the tail far
-    too heavy where the label is skewed.)
+
+def _tail_after(
+    body: BinomialMixture, edge: int, error: float, shape: Shape, nodes: int
+) -> BinomialMixture:
+    """The bagged model that falls off as the body does beyond the count `edge`.
+
+    Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
+    variance instead, much of which comes from below, makes the tail far too heavy where the label
+    is skewed.) The probes beyond the edge know the excess to the relative `error`, nearly that of
+    their number, since excesses are about exponential. The tail is averaged over it, with the
+    three points of a Gauss–Hermite rule: further out, what is not known makes it heavier.
     """
 
-    def model(scale: float) -> BinomialMixture:
-        rates, weights = replace(shape, scale=scale).rates(body.mean)
+    def model(factor: float, *, fine: bool = False) -> BinomialMixture:
+        rates, weights = replace(shape, scale=factor).rates(body.mean, fine=fine)
         return BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
 
-    edge = body.quantile(EXCESS_SHARE)
     target = body.mean_excess(edge)
-    low, high = shape.scale / EXCESS_RANGE, shape.scale * EXCESS_RANGE
     if shape.equal or target == 0:
-        return model(shape.scale)
-    for _ in range(6):  # to 5 % of the scale; the probes above the edge know it to about 10 %
-        middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if model(middle).mean_excess(edge) < target else (low, middle)
-    return model(float(np.sqrt(low * high)))
+        return model(1.0, fine=True)
+
+    def miss(log_factor: float) -> float:
+        return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
+
+    # Newton's steps on the log scale, along which the excess grows steadily; near 0 as a rule.
+    at = 0.0
+    for _ in range(_STEPS):
+        missed = miss(at)
+        slope = max((miss(at + _APART) - missed) / _APART, _FLAT)
+        at = float(np.clip(at - np.clip(missed / slope, -1.5, 1.5), *np.log(SCALES)))
+    apart = min(np.sqrt(3.0) * error / slope, 1.0)
+    heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
+    parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
+    shares = [weight / max(part.beyond(edge), _NEVER_SEEN) for weight, part in parts]
+    return BinomialMixture(
+        np.concatenate([part.trials for _, part in parts]),
+        np.concatenate([part.chances for _, part in parts]),
+        np.concatenate([w * part.weights for w, (_, part) in zip(shares, parts, strict=True)]),
+    )
 
 
-def _own_scale(stratum: Stratum, counts: Ints, pooled: float) -> float:
+def _own_scale(stratum: Stratum, counts: Ints, pooled: Callable[[], float]) -> float:
     """The stratum's matched factor on the thinning, or the pooled one where it has few counts."""
-    end = body_end(stratum.thinned(pooled))
+    end = body_end(stratum.thinned(1.0))
     if counts[counts <= end].sum() < FEWEST_SELECTIONS:
-        return pooled
-    return matched_scale(lambda scale: [stratum.thinned(scale)], [counts], pooled)
+        return pooled()
+    return matched_scale(lambda scale: [stratum.thinned(scale)], [counts], 1.0)
 
 
-def _tail(tally: Tally, trees: Trees, stratum: Stratum, *, fit_spread: bool) -> Shape:
-    """The shape of the bagged model for a stratum, its spread that of the probes if so wished."""
+def _tail(tally: Tally, trees: Trees, stratum: Stratum) -> Shape:
+    """The shape of the bagged model for a stratum."""
     couplings = stratum.couplings
     if couplings.sum() == 0 and tally.couplings is not None:
         couplings = tally.couplings.sum(0, dtype=np.int64)
     won = stratum.mean * tally.n_features / max(tally.n_nodes, 1) if len(stratum.wins) else 0.0
     share = float(np.clip(won, 0.0, 1.0)) or 1.0
-    shape = Shape(couplings, trees, share, CONTRASTS)
-    return shape.with_variance(stratum.rate_variance) if fit_spread else shape
+    return Shape(couplings, trees, share, CONTRASTS)
 
 
 def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:

@@ -30,7 +30,8 @@ from nullforest.tallies import Tally
 Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 64  # of trees alike in K_t/F_t; more change the rates by less than 1e-4
-_SCALES = (0.02, 50.0)  # within which couplings may be scaled: from hardly any to all of them 1
+_CURVE = 256  # points of the curve of saturation: to 1e-7 with steps of a tenth
+SCALES = (0.02, 50.0)  # within which couplings may be scaled: from hardly any to all of them 1
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ class Trees:
 
     def saturate(self, rates: Floats, null_share: float) -> Floats:
         """Rate s of each relative rate, where null features win `null_share` of the nodes."""
+        if rates.size > 4 * _CURVE:  # a smooth curve: many are interpolated on the log scale
+            logs = np.log(np.maximum(rates, 1e-12 * max(rates.max(), 1e-12)))
+            points = np.linspace(logs.min(), logs.max(), _CURVE)
+            curve = np.log(np.maximum(self.saturate(np.exp(points), null_share), 1e-300))
+            return np.asarray(np.exp(CubicSpline(points, curve)(logs)))
         result = np.zeros_like(rates)
         for load, share in zip(self.load * null_share, self.share, strict=True):
             result -= share * np.expm1(-load * rates)
@@ -151,7 +157,7 @@ class Shape:
         """
         if self.equal:
             return self
-        low, high = np.log(_SCALES[0]), np.log(_SCALES[1])
+        low, high = np.log(SCALES[0]), np.log(SCALES[1])
         for _ in range(16):  # a factor of 2500, halved to 1e-4 of its logarithm
             middle = (low + high) / 2
             if replace(self, scale=float(np.exp(middle))).variance < target:
@@ -160,23 +166,29 @@ class Shape:
                 high = middle
         return replace(self, scale=float(np.exp((low + high) / 2)))
 
-    def rates(self, largest_mean: float) -> tuple[Floats, Floats]:
+    def rates(self, largest_mean: float, *, fine: bool = True) -> tuple[Floats, Floats]:
         """Rates of null features relative to their mean, and the probability of each.
 
         Parameters
         ----------
         largest_mean : float
             The largest expected count of a null feature at which the rates will be used.
+        fine : bool
+            Whether tails are wanted to full precision, rather than to a percent or so.
         """
         if self.equal:
             return np.ones(1), np.ones(1)
         base = latent_grid(self.contrasts)
+        if not fine:
+            rates = self._on_grid()
+            mean = (rates * base.weights).sum()
+            return merge_rates((rates / mean).ravel(), base.weights.ravel(), largest_mean)
         # Counts of mean λ tell rates apart that differ by 1/√λ, so the grid of max|z| must be as
         # fine; the rates are smooth in it, and interpolated.
         finer = 8 * 2 ** int(np.clip(np.ceil(np.log2(max(largest_mean, 1.0) / 100) / 2), 0, 3))
-        fine = latent_grid(self.contrasts, finer)
+        grid = latent_grid(self.contrasts, finer)
         coarse = self._on_grid()
         logs = np.log(np.maximum(coarse, 1e-12 * coarse.max()))  # rates below it win no node
-        values = np.exp(CubicSpline(base.largest, logs)(fine.largest))
-        mean = (values * fine.weights).sum()
-        return merge_rates((values / mean).ravel(), fine.weights.ravel(), largest_mean)
+        values = np.exp(CubicSpline(base.largest, logs)(grid.largest))
+        mean = (values * grid.weights).sum()
+        return merge_rates((values / mean).ravel(), grid.weights.ravel(), largest_mean)

@@ -2,11 +2,13 @@
 
 Its Tables "comparison_st1" and "comparison_st2": S = 100 and 250, F = 500, 2 000 and 5 000, N = 0
 and 2 %, T = F/10, F_n = F/20, half of the samples per tree, 250 permutations of the labels, 20
-runs, α = 0.05 and 0.01. The paper does not give its stop rule, so that all of `STOP_RULES` are run.
+runs, α = 0.05 and 0.01. The paper does not give its stop rule, so that all of `STOP_RULES` are run;
+the permutations, 250 times the work, for those that fit best and for trees of any depth.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from nullforest.nulls.paper import PaperNull
 from nullforest.paper import high_dimensional
 from nullforest.paper.computing import outcome
 from nullforest.paper.experiment import STRATEGY, Claim, Experiment, Results, Size, share, summary
@@ -35,12 +38,15 @@ class Settings:
     relevant_shares: tuple[float, ...] = (0.0, 0.02)
     permutations: int = 250
     rules: tuple[StopRule, ...] = STOP_RULES
+    permuted: tuple[StopRule, ...] = (BEST_RULE, StopRule(10, 3), StopRule(1), StopRule(5))
 
 
 SETTINGS: dict[Size, Settings] = {
     "full": Settings(),
-    "quick": Settings(n_features=(500,), permutations=100, rules=(BEST_RULE, StopRule(1))),
-    "tiny": Settings((50,), (200,), permutations=20, rules=(BEST_RULE,)),
+    "quick": Settings(
+        n_features=(500,), permutations=100, rules=(BEST_RULE, StopRule(1)), permuted=(BEST_RULE,)
+    ),
+    "tiny": Settings((50,), (200,), permutations=20, rules=(BEST_RULE,), permuted=(BEST_RULE,)),
 }
 RUNS: dict[Size, int] = {"full": 20, "quick": 4, "tiny": 2}
 ALPHAS = (0.05, 0.01)
@@ -64,7 +70,9 @@ def cells(size: Size) -> list[Cell]:
     ]
     permuted = [
         Cell("permuted_forests", {**cell.parameters, "permutations": s.permutations})
+        for rule in s.permuted
         for cell in forests
+        if rule_of(cell.parameters) == rule
     ]
     return forests + permuted
 
@@ -72,8 +80,10 @@ def cells(size: Size) -> list[Cell]:
 def table(results: Results) -> pd.DataFrame:
     """False positive and false negative rate per setting, stop rule, method and alpha.
 
-    Methods: "model" is the paper's null and "bagged" the bagged one; "permutation" counts the
-    permutations with a count at least as large, "permutation_larger" those with a larger one.
+    Methods: "model" is the paper's null, "model_whole" the same with the mean number of nodes
+    per tree rounded up and put in for every tree, and "bagged" the bagged null; "permutation"
+    counts the permutations with a count at least as large, "permutation_larger" those with a
+    larger one.
     """
     rows = []
     for cell, records in results:
@@ -101,18 +111,31 @@ def _rates(cell: Cell, records: list[Record], alpha: float) -> dict[str, list[tu
     """False positive and negative rates of every run, by method."""
     if cell.kind == "one_forest":
         outcomes = [outcome(record) for record in records]
+        thresholds = {
+            "model": [o.threshold("paper", alpha) for o in outcomes],
+            "model_whole": [_whole_threshold(cell, o.nodes_per_tree, alpha) for o in outcomes],
+            "bagged": [o.threshold("bagged", alpha) for o in outcomes],
+        }
         return {
             method: [
-                (o.false_positive_rate(kind, alpha), o.false_negative_rate(kind, alpha))
-                for o in outcomes
+                (o.rate_above(k, *o.irrelevant), 1.0 - o.rate_above(k, RELEVANT))
+                for o, k in zip(outcomes, found, strict=True)
             ]
-            for method, kind in (("model", "paper"), ("bagged", "bagged"))
+            for method, found in thresholds.items()
         }
     permutations = cell.parameters["permutations"]
     return {
         method: [_permutation_rates(record[rule], alpha, permutations) for record in records]
         for method, rule in (("permutation", "at_least"), ("permutation_larger", "larger"))
     }
+
+
+def _whole_threshold(cell: Cell, nodes_per_tree: float, alpha: float) -> int:
+    """The paper's threshold if all trees had the same, whole number of nodes."""
+    p = cell.parameters
+    pool = p["candidates"] if p["draw"] == "tree" else p["n_features"]
+    nodes = [math.ceil(nodes_per_tree)] * p["trees"]
+    return PaperNull(nodes, [pool] * p["trees"], p["n_features"]).threshold(alpha)
 
 
 def _permutation_rates(

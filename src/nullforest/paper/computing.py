@@ -65,7 +65,6 @@ def _tally(
         samples=p["samples"],
         min_leaf=p["min_leaf"],
         max_depth=p["max_depth"],
-        min_split=p.get("min_split", 2),
         probes=0,
         seed=seed,
         first_tree=first,

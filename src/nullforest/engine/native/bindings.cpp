@@ -142,10 +142,17 @@ struct PyProbes {
 
     PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
              const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
-             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node) {
+             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node,
+             const std::vector<std::uint32_t>& sides, const Input<std::uint32_t>& rankings,
+             const Input<double>& weights) {
+        std::vector<Rankings> picked(n_probes.size());
+        for (std::size_t s = 0, from = 0; s < n_probes.size(); from += n_probes[s++])
+            picked[s] = {sides[s],
+                         {rankings.data() + from, rankings.data() + from + n_probes[s]},
+                         {weights.data() + from, weights.data() + from + n_probes[s]}};
         nb::gil_scoped_release release;
         set = make_probes(*ranked.table, feature_stratum.data(), n_probes, copies, seed,
-                          {in_tree, at_node});
+                          {in_tree, at_node}, picked);
     }
 };
 
@@ -167,7 +174,7 @@ nb::tuple tie_profile(const PyRankTable& ranked) {
         profile = profile_ties(*ranked.table);
     }
     return nb::make_tuple(to_numpy(std::move(profile.n_levels)),
-                          to_numpy(std::move(profile.commonest)),
+                          to_numpy(std::move(profile.alike)),
                           to_numpy(std::move(profile.n_missing)));
 }
 
@@ -198,6 +205,22 @@ Outcome make_outcome(const std::string& criterion, const nb::object& y, std::uin
         return Outcome::of_numbers(numbers.data(), numbers.shape(0),
                                    static_cast<std::uint32_t>(numbers.shape(1)), w);
     return Outcome::of_distances(numbers.data(), numbers.shape(0), w, n_drawn);
+}
+
+nb::object luck(const PyRankTable& ranked, const Input<std::int64_t>& feature_stratum,
+                const std::vector<std::uint8_t>& copies, const std::string& criterion,
+                const nb::object& y, std::uint32_t n_classes, const nb::object& weight,
+                std::uint64_t seed, std::uint32_t stratum, std::uint32_t side,
+                std::uint32_t least) {
+    const Outcome outcome = make_outcome(criterion, y, n_classes, weight, 1);
+    std::vector<float> found;
+    {
+        nb::gil_scoped_release release;
+        const auto features = features_by_stratum(*ranked.table, feature_stratum.data(), copies);
+        found = luck_of_rankings(*ranked.table, features[stratum], outcome,
+                                 family_key(seed, stratum), side, least);
+    }
+    return to_numpy(std::move(found));
 }
 
 Settings make_settings(const nb::dict& d) {
@@ -413,9 +436,11 @@ NB_MODULE(_native, m) {
     nb::class_<PyProbes>(m, "Probes")
         .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
                       const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
-                      std::uint64_t, std::uint32_t, std::uint32_t>(),
+                      std::uint64_t, std::uint32_t, std::uint32_t,
+                      const std::vector<std::uint32_t>&, const Input<std::uint32_t>&,
+                      const Input<double>&>(),
              "table"_a, "feature_strata"_a, "n_probes"_a, "copies"_a, "seed"_a, "in_tree"_a,
-             "at_node"_a)
+             "at_node"_a, "sides"_a, "rankings"_a, "weights"_a)
         .def_prop_ro("ids",
                      [](const PyProbes& p) {
                          return to_numpy(std::vector<std::int64_t>(p.set.id.begin(),
@@ -426,9 +451,16 @@ NB_MODULE(_native, m) {
                          return to_numpy(std::vector<std::int64_t>(p.set.stratum.begin(),
                                                                    p.set.stratum.end()));
                      })
+        .def_prop_ro("weights",
+                     [](const PyProbes& p) {
+                         return to_numpy(std::vector<double>(p.set.weight));
+                     })
         .def("column", [](const PyProbes& p, std::size_t i) { return column(*p.set.table, i); });
     m.def("tie_profile", &tie_profile, "table"_a,
-          "Per feature: distinct values, how often the commonest occurs, missing values.");
+          "Per feature: distinct values, pairs of samples that are alike, missing values.");
+    m.def("luck_of_rankings", &luck, "table"_a, "feature_strata"_a, "copies"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(),
+          "seed"_a, "stratum"_a, "side"_a, "least"_a,
+          "How well each of side x side rankings goes with y by chance (see luck.hpp).");
     m.def("grow", &grow, "table"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(),
           "settings"_a, "probes"_a.none(), "coupling_edges"_a, "n_threads"_a, "max_seconds"_a,
           "earlier"_a,

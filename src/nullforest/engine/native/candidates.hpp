@@ -5,6 +5,10 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
+// Into the second cache, not the first: where a column comes from main memory the first has too few
+// places for lines under way, and the search would wait for them.
+inline void fetch_line(const void* line) { __builtin_prefetch(line, 0, 2); }
+
 class Candidates {
 public:
     static constexpr std::uint32_t kBatch = 16;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "grower.hpp"
+#include "huge_pages.hpp"
 
 namespace nullforest {
 
@@ -17,6 +18,7 @@ public:
     Zeros() = default;
     explicit Zeros(std::size_t size) : data_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
         if (!data_ && size) throw std::bad_alloc();
+        ask_for_huge_pages(data_.get(), size * sizeof(T));
     }
     T& operator[](std::size_t i) { return data_.get()[i]; }
     T* data() { return data_.get(); }

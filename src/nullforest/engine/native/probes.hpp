@@ -5,15 +5,25 @@
 // keyed_random.hpp, whose functions it uses:
 //
 // Strata. Features are sorted into strata (engine/probing.py says how: from the ties of the
-// columns alone), so that a feature is judged by probes of its own kind. Probe k of stratum s:
-//   probe_key        step(step(step(1, probe_seed), s), k)
+// columns alone), so that a feature is judged by probes of its own kind.
+//
+// The probes of a stratum without missing values are rankings (i, j) of luck.hpp, with the ties of
+// a real feature where the stratum has ties. engine/probing.py picks them out of many, each with a
+// weight: lucky ones are picked more often and weigh less.
+//
+// Probe k of a stratum s with missing values, with weight one:
+//   probe_key        step(family, k), the family as in luck.hpp
 //   id               step(probe_key, 2) >> 1             (so that it fits a signed word)
 //   arrangement      v(i) = value i of Shuffle(S, step(probe_key, 0)), i = 0..S-1
-//   stratum of rankings (features without ties to speak of): the sample at position i of the
-//                    probe's order is v(i); no two values are equal
-//   stratum of copies: a copy of the real feature number below(step(probe_key, 1), M) among the M
-//                    features of the stratum, ascending, with its samples rearranged: what sample
-//                    i has there, sample v(i) has here; ties and missing values go along
+//   column           that of the real feature f, number below(step(probe_key, 1), M) among the M
+//                    features of the stratum, ascending, with its samples rearranged: the sample at
+//                    position i of the probe's order is v(i); ties and missing values go along
+//   missing values   stay with the samples where they are shared. Of the 8 features number
+//                    below(step(step(probe_key, 3), t), M), t = 0..7, without f itself, the first
+//                    that shares most missing samples with f is its partner, here with m' missing
+//                    values and m_shared of the m that f has. Where
+//                    2 S m_shared > m (S + m'), beyond half-way from chance to all, the shared ones
+//                    are missing in the probe too: they are struck out of v and come last.
 //
 // Numbers. Probe k of the n_s of stratum s has the rank (2k + 1) / n_s; probes are numbered
 // p = 0..P-1 by rank, equal ones by stratum, so that any run of numbers holds all strata.
@@ -44,28 +54,28 @@
 //
 // After a win. A real feature that wins is used up: what lies below was split by it, and how it
 // orders the samples there says nothing of how it won. So below a node that a probe won (the
-// lowest such), in this tree, it wears another column of its stratum: that of the probe
-//   k' = below(step(step(node_key, 5), id), n_s - 1), plus 1 if not below k    (where n_s > 1)
+// lowest such), in this tree, it wears another column of its stratum, where n_s > 1: that of
+//   k' = below(word, n_s - 1), plus 1 if not below k,   word = step(step(step(node_key, 5), id), t),
+// for the first t = 0, 1, ... with (word mod 2^32) < floor(2^32 weight(k') / largest weight), so
+// that lucky ones are not worn too often.
 #pragma once
 #include <memory>
 
 #include "judge.hpp"
 #include "keyed_random.hpp"
+#include "luck.hpp"
 
 namespace nullforest {
 
-inline std::uint64_t probe_key(std::uint64_t seed, std::uint64_t stratum, std::uint64_t number) {
-    return step(step(step(1, seed), stratum), number);
-}
 inline std::uint64_t probe_id(std::uint64_t probe) { return step(probe, 2) >> 1; }
 inline std::uint64_t asked_in_tree_key(std::uint64_t tree) { return step(tree, 4); }
 inline std::uint64_t asked_at_node_key(std::uint64_t node) { return step(node, 3); }
 inline std::uint64_t start_key(std::uint64_t node) { return step(node, 4); }
 inline std::uint64_t change_key(std::uint64_t node) { return step(node, 5); }
 
-// How many distinct values does each feature have, and how common is the commonest?
+// How many distinct values does each feature have, and how many pairs of samples are alike?
 struct TieProfile {
-    std::vector<std::int64_t> n_levels, commonest, n_missing;  // missing values are one level
+    std::vector<std::int64_t> n_levels, alike, n_missing;  // missing values are one level
 };
 TieProfile profile_ties(const RankTable& table);
 
@@ -79,6 +89,8 @@ struct AskingRates {
 struct ProbeSet {
     std::unique_ptr<RankTable> table;
     std::vector<std::uint64_t> id;
+    std::vector<double> weight;
+    std::vector<std::uint64_t> wearing;  // weight / largest of the stratum, in units of 2^-32
     std::vector<std::uint32_t> stratum, number_in_stratum;
     std::vector<std::vector<std::uint32_t>> members;  // of each stratum: number k to p
     AskingRates rates;
@@ -87,12 +99,24 @@ struct ProbeSet {
     std::uint32_t n_strata() const { return static_cast<std::uint32_t>(members.size()); }
 };
 
+// The rankings of a stratum: i * side + j of each, and its weight. No side: it has missing values.
+struct Rankings {
+    std::uint32_t side = 0;
+    std::vector<std::uint32_t> number;
+    std::vector<double> weight;
+};
+
+// The features of each stratum of copies, ascending.
+std::vector<std::vector<std::uint32_t>> features_by_stratum(
+    const RankTable& table, const std::int64_t* feature_stratum,
+    const std::vector<std::uint8_t>& copies);
+
 // `feature_stratum`: of each of the F features. `n_probes`: in each stratum. `copies`: whether a
-// stratum's probes are copies of its features rather than rankings.
+// stratum's probes have the ties of its features.
 ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum,
                      const std::vector<std::uint32_t>& n_probes,
                      const std::vector<std::uint8_t>& copies, std::uint64_t seed,
-                     const AskingRates& rates);
+                     const AskingRates& rates, const std::vector<Rankings>& rankings);
 
 // Asks the probes of one tree after the other; one per thread.
 class ProbeAsker {

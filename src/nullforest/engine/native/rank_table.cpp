@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "column_sort.hpp"
+#include "huge_pages.hpp"
 #include "keyed_random.hpp"
 
 namespace nullforest {
@@ -58,9 +59,7 @@ void RankTable::allocate() {
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     block_ = static_cast<std::uint8_t*>(memory);
-#ifdef MADV_HUGEPAGE
-    madvise(memory, mapped_bytes_, MADV_HUGEPAGE);  // candidates lie anywhere in the table
-#endif
+    ask_for_huge_pages(memory, mapped_bytes_);  // candidates lie anywhere in the table
     differs_.reset(new std::uint64_t[F * n_words_]);
     differs_view_ = differs_.get();
     n_known_.assign(F, 0);

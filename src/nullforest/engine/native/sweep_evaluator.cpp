@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "binary_columns.hpp"
 #include "dispatch.hpp"
 #include "keyed_random.hpp"
 #include "sorted_members.hpp"
@@ -72,30 +73,11 @@ public:
     }
 
 private:
-    // Missing values: tried on the right, then on the left, as the generic kernel does.
     void try_slowly(SweepTask& task, std::uint32_t feature) {
         members_.enter(task.samples, task.n);
         members_.sort_by(feature);
         members_.leave();
-        const std::uint32_t n = members_.n, known = members_.n_known;
-        const auto offer = [&](std::uint32_t k, std::uint32_t l, std::uint32_t n_left, bool left) {
-            if (k < task.min_leaf || k + task.min_leaf > n || !task.beats(k, l)) return;
-            task.take(feature, k, l);
-            task.n_left = n_left;
-            task.missing_left = left;
-        };
-        std::uint32_t ones = 0;
-        for (std::uint32_t k = 1; k < n; ++k) {
-            ones += outcome_.label[members_.sample[k - 1]];
-            if (members_.boundary[k - 1]) offer(k, ones, k, false);
-        }
-        if (known == n || known == 0) return;
-        ones = 0;
-        for (std::uint32_t i = known; i < n; ++i) ones += outcome_.label[members_.sample[i]];
-        for (std::uint32_t k = 1; k < known; ++k) {
-            ones += outcome_.label[members_.sample[k - 1]];
-            if (members_.boundary[k - 1]) offer(k + n - known, ones, k, true);
-        }
+        try_missing(task, feature, members_, outcome_);
     }
 
     const Outcome& outcome_;

@@ -47,7 +47,7 @@ private:
 
     void prefetch(std::uint32_t feature) const {
         const std::uint8_t* p = task_.order + feature * task_.stride;
-        for (std::uint32_t w = 0; w < task_.n_words; ++w) __builtin_prefetch(p + 64 * w);
+        for (std::uint32_t w = 0; w < task_.n_words; ++w) fetch_line(p + 64 * w);
     }
 
     // True when the search is over.
