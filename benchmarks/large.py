@@ -26,6 +26,7 @@ import nullforest as nf
 #: S, F, trees, candidates, draw.
 WORKS = {
     "wide": (500, 1_000_000, 200, 1000, "node"),
+    "wide, longer": (500, 1_000_000, 2000, 1000, "node"),
     "wide, pools": (500, 1_000_000, 200, 1000, "tree"),
     "wider": (1000, 1_000_000, 50, 1000, "node"),
     "tall": (100_000, 10_000, 4, 100, "node"),

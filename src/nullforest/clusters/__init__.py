@@ -8,6 +8,7 @@ who does it, so that neither does the answer.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -103,7 +104,9 @@ def find(engine: Any = None) -> Engine | None:
         return engine_of(engine)
     if _current.get():
         return _current.get()[0]
-    from nullforest.clusters.joblib import configured  # joblib is slow to import where unused
+    if "joblib" not in sys.modules:  # nobody can have configured it, and it is slow to import
+        return None
+    from nullforest.clusters.joblib import configured
 
     return configured()
 
