@@ -70,7 +70,7 @@ def measure(name: str, threads: int, folder: Path) -> dict[str, object]:
     )
     grown = time.perf_counter() - wall, time.process_time() - cpu
     wall = time.perf_counter()
-    selection = nf.select(forest.tally, alpha=0.05, error="fdr")
+    selection = nf.select(forest.tally, alpha=0.05, error="fdr", null="bagged")
     judged = time.perf_counter() - wall
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {

@@ -279,7 +279,7 @@ class Run:
         target = as_target(
             self.y,
             n_samples=self.table.shape[0],
-            X=self.table.matrix,
+            X=self.table.matrix if self.y is None else np.empty((self.table.shape[0], 0)),
             **{name: v for name, v in self.settings.items() if name in allowed},
         )
         return Forest(

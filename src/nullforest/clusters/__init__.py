@@ -9,8 +9,8 @@ who does it, so that neither does the answer.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -35,7 +35,7 @@ class Engine(Protocol):
         tasks: Sequence[Any],
         *,
         deadline: float | None = None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any], None, None]:
         """Do `work(*shared, task)` for every task; numbers and results as they are finished.
 
         Ends early, and cancels what is left, when the clock passes `deadline` (of
@@ -154,11 +154,12 @@ def each(
         return
     waiting: dict[int, Any] = {}
     turn = 0
-    for number, result in engine.run(work, shared, tasks, deadline=deadline):
-        waiting[number] = result
-        while turn in waiting:
-            yield waiting.pop(turn)
-            turn += 1
+    with closing(engine.run(work, shared, tasks, deadline=deadline)) as finished:
+        for number, result in finished:
+            waiting[number] = result
+            while turn in waiting:
+                yield waiting.pop(turn)
+                turn += 1
 
 
 def stays_as_it_is(one: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,8 @@ from nullforest.errors import InputError, MissingExtraError
 #: Seconds that a scheduler has to answer.
 PATIENCE = 10
 
-_engines: WeakKeyDictionary[Any, DaskEngine] = WeakKeyDictionary()
+#: Under this name a client keeps its engine.
+_KEPT = "_nullforest_engine"
 
 
 class DaskEngine:
@@ -29,6 +30,7 @@ class DaskEngine:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self._threads = 0  # not asked for yet; an answer takes a few milliseconds
         self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @staticmethod
@@ -48,16 +50,18 @@ class DaskEngine:
                 ) from None
         if not isinstance(client, distributed.Client):
             raise InputError(f"{client!r} is no Dask client; give a dask.distributed.Client.")
-        if client not in _engines:
-            _engines[client] = DaskEngine(client)
-        return _engines[client]
+        known: DaskEngine | None = client.__dict__.get(_KEPT)
+        if known is None:
+            known = client.__dict__[_KEPT] = DaskEngine(client)  # lives as long as the client
+        return known
 
     def workers(self) -> int:
         """Threads of all workers."""
         threads = sum(self.client.nthreads().values())
         if not threads:
             raise InputError("The Dask cluster has no workers; start some, or wait for them.")
-        return int(threads)
+        self._threads = int(threads)
+        return self._threads
 
     def run(
         self,
@@ -66,7 +70,7 @@ class DaskEngine:
         tasks: Sequence[Any],
         *,
         deadline: float | None = None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any], None, None]:
         """See :class:`nullforest.clusters.Engine`."""
         import distributed
 
@@ -82,7 +86,9 @@ class DaskEngine:
 
         # A few tasks for each worker at a time: those in line cost the scheduler, and the end.
         todo = iter(range(len(tasks)))
-        first = [submit(number) for number in islice(todo, IN_LINE * self.workers())]
+        first = [
+            submit(number) for number in islice(todo, IN_LINE * (self._threads or self.workers()))
+        ]
         timeout = None if deadline is None else max(0.0, deadline - monotonic())
         queue: Any = distributed.as_completed(first, timeout=timeout)  # type: ignore[no-untyped-call]  # Dask is untyped
         try:

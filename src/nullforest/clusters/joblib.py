@@ -6,7 +6,7 @@ Of the backends for Dask and Ray only the client is taken: they would send the d
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from time import monotonic
 from typing import Any
@@ -59,7 +59,7 @@ class JoblibEngine:
         tasks: Sequence[Any],
         *,
         deadline: float | None = None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any], None, None]:
         """See :class:`nullforest.clusters.Engine`."""
         key = uuid.uuid4().hex
         left = dict(enumerate(tasks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from time import monotonic
@@ -13,6 +13,9 @@ from weakref import WeakKeyDictionary
 
 from nullforest.clusters import ATTEMPTS, IN_LINE, call, stays_as_it_is
 from nullforest.errors import InputError, MissingExtraError
+
+#: The engine of the connected instance, by the name of the connection; data sent stay sent.
+_engines: dict[str, RayEngine] = {}
 
 
 @contextmanager
@@ -56,7 +59,11 @@ class RayEngine:
             raise MissingExtraError("ray", "ray", "Growing on Ray") from None
         if not ray.is_initialized():
             raise InputError("Ray is not connected; call ray.init() first.")
-        return RayEngine()
+        job = ray.get_runtime_context().get_job_id()
+        if job not in _engines:
+            _engines.clear()  # what was put into another instance is gone with it
+            _engines[job] = RayEngine()
+        return _engines[job]
 
     def workers(self) -> int:
         """Processors of all nodes."""
@@ -69,7 +76,7 @@ class RayEngine:
         tasks: Sequence[Any],
         *,
         deadline: float | None = None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any], None, None]:
         """See :class:`nullforest.clusters.Engine`."""
         ray = self._ray
         data = [self._put(one) for one in shared]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -132,15 +133,15 @@ def shared_forest(
     turn = 0
     if progress is not None:
         progress(0, plan.trees)
-    finished = engine.run(grow_block, (light, target), tasks, deadline=deadline)
-    for number, block in finished:
-        waiting[number] = block
-        while turn in waiting:  # floating point is added in the order of the trees
-            total.add(waiting.pop(turn))
-            turn += 1
-        if progress is not None:
-            early = sum(len(block["nodes_per_tree"]) for block in waiting.values())
-            progress(total.n_trees + early, plan.trees)
+    with closing(engine.run(grow_block, (light, target), tasks, deadline=deadline)) as finished:
+        for number, block in finished:
+            waiting[number] = block
+            while turn in waiting:  # floating point is added in the order of the trees
+                total.add(waiting.pop(turn))
+                turn += 1
+            if progress is not None:
+                early = sum(len(block["nodes_per_tree"]) for block in waiting.values())
+                progress(total.n_trees + early, plan.trees)
     if turn == 0:  # the clock ran out: whatever it says, no forest is empty
         plan_of_first = replace(plan, trees=1)
         total.add(grow_block(table, target, (plan_of_first, keep_trees, oob)))
