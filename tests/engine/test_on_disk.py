@@ -117,21 +117,27 @@ def test_a_table_is_opened_again_and_travels_by_its_folder(data, tmp_path):
     assert_same(nf.grow(table, y, trees=12, probes=300), expected)
     assert table.feature_names[3] == "g3"
     travelling = pickle.dumps(table)
-    assert len(travelling) < 500
+    assert len(travelling) < 500  # the folder's name, not what is in it
     assert_same(nf.grow(pickle.loads(travelling), y, trees=12, probes=300), expected)
 
 
+@pytest.mark.parametrize("where", ["memory", "temporary", "folder"])
 @pytest.mark.parametrize("kind", ["array", "sparse columns"])
-def test_a_table_in_memory_travels_whole(data, kind, tmp_path):
+def test_a_table_travels_with_and_without_values(data, kind, where, tmp_path, monkeypatch):
     X, y = data
-    table = nf.RankTable(KINDS[kind](X, tmp_path))
+    if where == "temporary":  # as if the table were larger than half of the memory
+        monkeypatch.setattr(ranking, "_too_large", lambda *_: True)
+    folder = tmp_path / "ranks" if where == "folder" else None
+    table = nf.RankTable(KINDS[kind](X, tmp_path), folder=folder)
+    assert (table.folder is None) == (where == "memory")
     expected = nf.grow(X, y, trees=12, probes=300)
     assert_same(nf.grow(pickle.loads(pickle.dumps(table)), y, trees=12, probes=300), expected)
     light = pickle.loads(pickle.dumps(table.without_values()))
     alone = {"trees": 12, "probes": 300, "keep_trees": False, "oob": False}
     assert nf.grow(light, y, **alone).tally == nf.grow(X, y, **alone).tally
-    with pytest.raises(nf.InputError, match="values of X were not kept"):
-        nf.grow(light, y, trees=2)
+    if where != "folder" or kind != "array":  # there the values lie in the folder too
+        with pytest.raises(nf.InputError, match="values of X were not kept"):
+            nf.grow(light, y, trees=2)
 
 
 #: Forbids the pages of the table that hold no column of the first tree's pool, then grows it: a

@@ -290,8 +290,8 @@ class RankTable:
 
     def __reduce__(self) -> Any:
         """What travels to another process: the folder, if there is one, else the arrays."""
-        if self.folder is not None and not is_sparse(self.values):
-            return RankTable.open, (str(self.folder),)
+        if self.folder is not None:
+            return _opened, (str(self.folder), self.values if self._has_own_values else None)
         about = (self.shape[0], self.native.fingerprint, self.feature_names)
         return _assembled, (self._parts, self.values, *about)
 
@@ -300,9 +300,15 @@ class RankTable:
         """The table's arrays; always the same objects, by which joblib knows them again."""
         return self.native.arrays()
 
+    @property
+    def _has_own_values(self) -> bool:
+        """Whether the values of X lie elsewhere than in the table's folder."""
+        kept = None if self._arrays is None else self._arrays.values
+        return self.values is not None and self.values is not kept
+
     def without_values(self) -> RankTable:
         """The same table to grow trees from that need no thresholds; it travels lighter."""
-        if self.values is None or (self.folder is not None and not is_sparse(self.values)):
+        if self.values is None or (self.folder is not None and not self._has_own_values):
             return self
         if self._light is None:
             about = (self.shape[0], self.native.fingerprint, self.feature_names)
@@ -359,6 +365,16 @@ class RankTable:
         return self.nbytes + (0 if values is None else values.nbytes)
 
 
+def _opened(folder: str, values: Any) -> RankTable:
+    """A table from its folder, with values that lie elsewhere, if any."""
+    table = RankTable.open(folder)
+    if values is not None:
+        assert table._arrays is not None
+        table.values = values
+        table._attach(table._arrays, table.shape[0], table.native.fingerprint)
+    return table
+
+
 def _assembled(
     arrays: tuple[NDArray[Any], ...],
     values: Any,
@@ -408,7 +424,7 @@ def _too_large(n_samples: int, n_features: int) -> bool:
 
 def _table_bytes(n_samples: int, n_features: int) -> float:
     """About what a table takes: ranks of 1, 2 or 4 bytes and a bit for each."""
-    per_rank = 1.25 if n_samples <= 512 else 2.125 if n_samples <= 65536 else 4.125
+    per_rank = 1.3 if n_samples <= 512 else 2.125 if n_samples <= 65536 else 4.125
     return n_samples * n_features * per_rank
 
 

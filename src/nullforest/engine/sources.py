@@ -104,7 +104,11 @@ class ParquetColumns:
 def unwrapped(X: Any) -> tuple[Any, Names | None]:
     """The matrix inside an AnnData object, with the names of its variables; else X itself."""
     if _made_by(X, "anndata") and hasattr(X, "var_names"):
-        return X.X, np.array([str(name) for name in X.var_names], dtype=str)
+        names = np.array([str(name) for name in X.var_names], dtype=str)
+        inner = X.X
+        # By rows a column lies all over the file; taken into memory it stays as sparse as it is.
+        by_rows = _made_by(inner, "anndata") and getattr(inner, "format", "") == "csr"
+        return (inner.to_memory() if by_rows else inner), names
     if isinstance(X, ParquetColumns):
         return X, X.names
     return X, None
@@ -134,11 +138,8 @@ def source_of(X: Any) -> Source | None:
     if isinstance(X, ParquetColumns):
         return Source(X.shape, X.read)
     if _made_by(X, "anndata") and hasattr(X, "to_memory"):
-        # A sparse matrix of a backed AnnData: by columns it is read in pieces; by rows it is
-        # taken into memory, as sparse as it is, since a column lies all over the file.
-        if getattr(X, "format", "") == "csc":
-            return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
-        return source_of(sparse_columns(X.to_memory()))
+        # The sparse columns of a backed AnnData.
+        return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
     if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):
         _check_axes(X)
         chunks = getattr(X, "chunks", None)
