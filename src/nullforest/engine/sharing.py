@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: milliseconds on the way, and is lost when its worker dies.
 PART, FEWEST, MOST = 1 / 2, 8, 1000
 #: The smallest block is that part of a worker's trees.
-MOST_PIECES = 16
+MOST_PIECES = 8
 #: With a limit of time, blocks as small as this: those not finished by then are lost.
 FEW = 32
 
@@ -88,7 +88,7 @@ def blocks_of(trees: int, workers: int, most: int = MOST) -> list[tuple[int, int
     Examples
     --------
     >>> blocks_of(1000, 2)[:4], blocks_of(1000, 2)[-2:], len(blocks_of(1000, 2))
-    ([(0, 250), (250, 188), (438, 141), (579, 106)], [(963, 31), (994, 6)], 12)
+    ([(0, 250), (250, 188), (438, 141), (579, 106)], [(888, 62), (950, 50)], 9)
     """
     blocks, first = [], 0
     fewest = max(FEWEST, trees // (MOST_PIECES * workers))
