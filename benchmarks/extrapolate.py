@@ -35,7 +35,7 @@ def extrapolation() -> list[str]:
     adding = engines["nodes_per_second_added"].dropna().iloc[0]
     tally = engines[engines["result"] == "tally"].set_index("engine")
     blocks_measured = len(blocks_of(1024, 2))
-    per_block = max(0.0, tally.loc["Dask", "seconds"] - tally.loc["threads", "seconds"])
+    per_block = max(0.0, tally.loc["Dask", "cpu_seconds"] - tally.loc["threads", "cpu_seconds"])
     per_block /= blocks_measured
     blocks = len(blocks_of(TREES, CORES))
     growing = TREES * per_tree / CORES
@@ -51,7 +51,7 @@ def extrapolation() -> list[str]:
         ("ranking, once, on 2 cores", f"{ranking:.1f} s", "measured: half of its processor time"),
         ("probes and strata, once per worker", f"{once:.2f} s", "measured"),
         ("what a block of trees costs more than its trees", f"{1000 * per_block:.1f} ms",
-         f"measured: Dask on work C, {blocks_measured} blocks, sending included"),
+         f"measured: processor time, Dask on work C, {blocks_measured} blocks, sending included"),
         ("nodes that one client adds up in a second", f"{adding / 1e6:.1f} million", "measured"),
         ("judging 10⁶ counts", f"{judging:.1f} s", "measured, processor time"),
         ("network to each machine", f"{NETWORK / 1e9:.0f} GB/s", "assumed"),
@@ -71,12 +71,14 @@ def extrapolation() -> list[str]:
 def clusters() -> list[str]:
     frame = pd.read_csv(ROOT / "benchmarks/results/clusters.csv").dropna(subset="seconds")
     names = frame["engine"].unique()
-    rows = [f"| result | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    rows = [f"| clock, processor | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     for result, part in frame.groupby("result", sort=False):
         part = part.set_index("engine")
         cells = [
             f"{part.loc[n, 'seconds']:.2f} s"
             + ("" if n == "threads" else f" ({part.loc[n, 'overhead']:+.0%})")
+            + f", {part.loc[n, 'cpu_seconds']:.2f} s"
+            + ("" if n == "threads" else f" ({part.loc[n, 'cpu_overhead']:+.0%})")
             for n in names
         ]
         rows.append(f"| {result} | {' | '.join(cells)} |")

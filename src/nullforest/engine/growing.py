@@ -293,7 +293,6 @@ def _grow(
             "with keep_trees=False and oob=False, or build the table with keep_values=True."
         )
     asking = plan.probes
-    probes = None if asking is None else kept_probes(table, target, plan)
     sums = {} if more is None else more.sums
     if where is None:
         raw = native_forest(
@@ -303,6 +302,7 @@ def _grow(
         raw = shared_forest(
             where, table, target, plan, keep_trees, oob, sums, progress, max_seconds
         )
+    probes = kept_probes(table, target, plan)  # those that were asked
     grown = int(raw["n_trees"])
     tally = Tally(
         counts=raw["counts"],

@@ -136,6 +136,7 @@ def shared_forest(
     with closing(engine.run(grow_block, (light, target), tasks, deadline=deadline)) as finished:
         for number, block in finished:
             waiting[number] = block
+            kept_probes(table, target, plan)  # the tally names them; made while others grow trees
             while turn in waiting:  # floating point is added in the order of the trees
                 total.add(waiting.pop(turn))
                 turn += 1
