@@ -95,9 +95,11 @@ def spreading(repeats: int) -> None:
                     best = min(best, time.process_time() - start)
                     assert tally.probes is not None
                     q = candidates / F * tally.n_trees / tally.probes.trees[0]
-                    W = tally.probes.wins
-                    means.append(q * W.mean())
-                    variances.append(q * q * W.var() + q * (1 - q) * W.mean())
+                    W, weights = tally.probes.wins, tally.probes.weights
+                    mean = np.average(W, weights=weights)
+                    spread = np.average((W - mean) ** 2, weights=weights)
+                    means.append(q * mean)
+                    variances.append(q * q * spread + q * (1 - q) * mean)
                     counts.append(tally.counts.var())
             noise = np.std(means, ddof=1) / np.mean(means)
             print(

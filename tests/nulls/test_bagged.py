@@ -185,6 +185,12 @@ def test_few_features_are_noted():
     assert "20 features" in bagged.from_tally(tally_of([3] * 20)).notes[0]
 
 
+def test_pools_smaller_than_trees_are_noted():
+    tally = tally_of([40] * 200, trees=100, candidates=5, pool=np.full(100, 5))
+    assert "16.0 times as many nodes" in bagged.from_tally(tally).notes[0]
+    assert bagged.from_tally(replace(tally, pool_per_tree=np.full(100, 150))).notes == ()
+
+
 def test_what_cannot_be_known_is_asked_for():
     whole = tally_of([3] * 200)
     with pytest.raises(nf.InputError, match="couplings"):

@@ -235,3 +235,15 @@ def test_any_probes_give_a_distribution(seed):
     p = null.pvalues(counts)
     assert np.all((p > 0) & (p <= 1))
     assert np.all(null.pvalues(counts, mid=True) <= p)
+
+
+def test_counts_far_above_zero_leave_factors_without_a_body():
+    """Of a body around 400 nothing is left when rates are eleven times as large."""
+    rng = np.random.default_rng(12)
+    counts = rng.poisson(400, 200)
+    asked = probes_of(rng.poisson(600, 300), 200, trees=750, bins=2)
+    null = probes.from_tally(tally_of(counts, trees=500, candidates=200, probes=asked, bins=(2,)))
+    assert null.mean == pytest.approx(
+        400, rel=0.02
+    )  # four errors of 200 counts of 400 ± 20 are 1.4 %
+    assert 0.02 < (null.pvalues(counts) <= 0.1).mean() < 0.2

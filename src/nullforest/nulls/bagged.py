@@ -233,9 +233,18 @@ def _check(tally: Tally) -> None:
 
 
 def _notes(tally: Tally) -> tuple[str, ...]:
+    notes = []
     if tally.n_features < 100:  # below, one tenth of the features is less than ten
-        return (
+        notes.append(
             f"With only {tally.n_features} features the expected count of a null feature is "
-            "estimated from few numbers; p-values are rough.",
+            "estimated from few numbers; p-values are rough."
         )
-    return ()
+    load = float((tally.nodes_per_tree / tally.pool_per_tree).mean())
+    if load > 1:
+        notes.append(
+            f"A tree has {load:.1f} times as many nodes as features to choose from, so it takes "
+            "the same one several times over; the bagged null reckons with once per tree and lets "
+            "through far too many features here. Use a forest that asks probes (nullforest.grow), "
+            'or null="paper" with care.'
+        )
+    return tuple(notes)

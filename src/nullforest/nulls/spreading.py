@@ -31,6 +31,7 @@ _STEP = 0.075  # of x: half of the smallest σ, for which the sum over a normal 
 _X: Floats = _STEP * np.arange(-32.0, 33.0)  # to 2.4, where the largest σ has lost all but 1 %
 _SHIFTS = 1.0  # of the mean of x either way; −σ²/2 keeps the mean rate
 _MOST_CELLS = 64  # cells of counts whose frequencies are compared
+_TINY = np.finfo(float).tiny
 _NEGLIGIBLE = 1e-3  # weights below it are dropped
 
 
@@ -76,7 +77,10 @@ class Spread:
         for spread in SPREADS:
             law = _laws(shifts, spread)
             expected = law @ cells
-            likelihood = xlogy(seen, expected / expected.sum(1, keepdims=True)).sum(1)
+            body = expected.sum(1, keepdims=True)
+            # Factors so large that no count could lie in the body are out of the question.
+            share = np.divide(expected, body, out=np.zeros_like(expected), where=body > _TINY)
+            likelihood = np.where(body[:, 0] > _TINY, xlogy(seen, share).sum(1), -np.inf)
             best = int(np.argmax(likelihood))
             evidence.append(likelihood[best])
             laws.append(law[best])

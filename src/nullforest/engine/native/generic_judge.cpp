@@ -43,8 +43,9 @@ public:
                 wins = !(winning.value > best.value);
             else if (winner && question.place > winner->place)
                 wins = best.value > winning.value;
-            else if (winner)
-                wins = beats_all_others(node, best, winner->place);
+            else if (winner)  // what does as well as the winner beats the others as it did
+                wins = !(winning.value > best.value) ||
+                       beats_all_others(node, best, winner->place);
             if (wins) won.push_back({question.probe, best.split});
         }
         probe_members_.leave();
