@@ -62,6 +62,8 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/probes.py
 	$(BIN)/python benchmarks/wrappers.py
+	$(BIN)/python benchmarks/clusters.py
+	$(BIN)/python benchmarks/large.py
 
 # Each of the next two builds into an environment of its own, so that the usual one stays.
 sanitize: ## the native tests under the address and undefined-behaviour sanitizers
@@ -79,7 +81,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-wrappers study-reproduction ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-wrappers study-reproduction study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -92,6 +94,9 @@ study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables i
 study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
+
+study-kills: $(VENV)/.installed ## 20 resumable runs killed at random moments: do all end alike?
+	$(BIN)/python -m studies.kills --trials 20
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo

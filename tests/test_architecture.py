@@ -10,12 +10,12 @@ import nullforest
 ROOT = Path(nullforest.__file__).parent
 #: Layers from the bottom up; a module may import its own layer and those below, never above.
 LAYERS = [
-    {"errors", "files", "kernels", "progress", "randomness", "ranks"},
+    {"clusters", "errors", "files", "kernels", "progress", "randomness", "ranks"},
     {"tallies", "tally_files"},
     {"forests", "engine", "datasets", "simulate", "io"},
     {"nulls"},
     {"decisions"},
-    {"selection", "growth"},
+    {"selection", "growth", "runs"},
     {"selector", "estimators", "report", "plots", "importances"},
     {"groups", "spatial_groups", "companions", "interactions"},
     {"baselines", "peers", "wrappers", "planning", "outlook"},

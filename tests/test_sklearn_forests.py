@@ -148,7 +148,9 @@ def test_names_come_through_frames_pipelines_and_searches():
         (LogisticRegression().fit(X, y), "cannot take the tally"),
         (BaggingClassifier(LogisticRegression(), 3).fit(X, y), "bags LogisticRegression"),
         (
-            BaggingClassifier(n_estimators=3, max_features=6, bootstrap_features=True).fit(X, y),
+            BaggingClassifier(
+                n_estimators=3, max_features=6, bootstrap_features=True, random_state=0
+            ).fit(X, y),
             "bootstrap_features=False",
         ),
         ("forest", "cannot read a str"),

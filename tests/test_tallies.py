@@ -118,7 +118,8 @@ def test_broken_files_get_a_sentence(tmp_path):
         np.save(buffer, np.frombuffer(text, np.uint8))
         archive.writestr("header.npy", buffer.getvalue())
     flipped = bytearray(good)
-    flipped[len(good) // 3] ^= 0xFF
+    for place in range(len(good) // 3, len(good) // 3 + 40):  # a single byte may mean nothing
+        flipped[place] ^= 0xFF
     (tmp_path / "flipped").write_bytes(bytes(flipped))
     names = ["short", "empty", "text", "foreign.npz", "array.npy", "pickle.npz", "later", "flipped"]
     for name in [*names, "absent"]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nullforest import baselines, datasets, importances, simulate, wrappers
     from nullforest.auditing import Audit, audit
+    from nullforest.clusters import parallel
     from nullforest.companions import find_companions
     from nullforest.comparing import Comparison, compare, compare_runs
-    from nullforest.engine import Forest, RankTable, grow, grow_many
+    from nullforest.engine import Forest, ParquetColumns, RankTable, grow, grow_many
     from nullforest.errors import InputError
     from nullforest.estimators import ForestClassifier, ForestRegressor
     from nullforest.forests import tally
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nullforest.nulls import null
     from nullforest.outlook import Outlook, more_trees
     from nullforest.planning import PowerPlan, plan
+    from nullforest.runs import resume
     from nullforest.selection import Selection, select
     from nullforest.selector import ForestSelector
     from nullforest.spatial_groups import groups_from_coordinates, groups_from_mesh
@@ -47,6 +49,7 @@ __all__ = [
     "InputError",
     "KnockOut",
     "Outlook",
+    "ParquetColumns",
     "PowerPlan",
     "RankTable",
     "Selection",
@@ -66,7 +69,9 @@ __all__ = [
     "importances",
     "more_trees",
     "null",
+    "parallel",
     "plan",
+    "resume",
     "select",
     "select_groups",
     "simulate",
@@ -92,6 +97,7 @@ _HOMES = {
     "InputError": "errors",
     "KnockOut": "wrappers",
     "Outlook": "outlook",
+    "ParquetColumns": "engine",
     "PowerPlan": "planning",
     "RankTable": "engine",
     "Selection": "selection",
@@ -108,7 +114,9 @@ _HOMES = {
     "grow_many": "engine",
     "more_trees": "outlook",
     "null": "nulls",
+    "parallel": "clusters",
     "plan": "planning",
+    "resume": "runs",
     "select": "selection",
     "select_groups": "groups",
     "tally": "forests",

@@ -19,6 +19,7 @@ from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.plan import default_trees
 from nullforest.errors import InputError
 from nullforest.nulls import Kind
+from nullforest.runs import Run
 from nullforest.selection import Selection, select
 
 Floats = NDArray[np.float64]
@@ -107,6 +108,7 @@ def watch(
     progress: Callable[[int, int], object] | None = None,
     n_jobs: int = -1,
     feature_names: Any = None,
+    run: Run | None = None,
     **settings: Any,
 ) -> Selection:
     """Grow a forest and select its features, keeping what was seen on the way.
@@ -128,6 +130,9 @@ def watch(
         Threads; -1 for all cores.
     feature_names : iterable of str, optional
         Names, where X has none.
+    run : Run, optional
+        Folder in which the forest is kept while it grows, and gone on from; it knows the data
+        and the settings, so that `settings` are not looked at.
     **settings
         All other settings of :func:`nullforest.grow`.
 
@@ -155,14 +160,12 @@ def watch(
     forest: Forest | None = None
     looks: list[_Look] = []
     for done, end in zip([0, *ends], ends, strict=False):
-        forest = grow(
-            table,
-            y,
-            trees=end - done,
-            more=forest,
-            progress=None if progress is None else _shifted(progress, done, ends[-1]),
-            **settings,
-        )
+        tell = None if progress is None else _shifted(progress, done, ends[-1])
+        if run is None:
+            forest = grow(table, y, trees=end - done, more=forest, progress=tell, **settings)
+        else:
+            tell = None if progress is None else _shifted(progress, 0, ends[-1])
+            forest = run.grown(end, more=forest, look=True, n_jobs=n_jobs, progress=tell)
         if end < ends[-1]:
             look = _look(forest, alpha, error, null)
             looks += [] if look is None else [look]

@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from nullforest import clusters
 from nullforest.decisions import ERROR_RATES, ErrorRate
 from nullforest.engine import RankTable, grow
 from nullforest.engine.plan import default_candidates, default_trees
@@ -144,27 +145,24 @@ def plan(
     sizes = _sizes("trees", trees, _default_trees(n_features), 2**31 - 1)
     widths = _sizes("candidates", candidates, _default_candidates(n_features), n_features)
     settings: dict[str, Any] = {"draw": draw, "samples": samples, "n_jobs": n_jobs}
+    question = {
+        "shape": (n_samples, n_features, n_relevant, relevance),
+        "sizes": sizes,
+        "widths": widths,
+        "judged": (alpha, error, null),
+        "seed": seed,
+    }
+    engine = clusters.find()
     rows: list[dict[str, Any]] = []
     with progress_bar("Growing forests", None if progress else _silent) as report:
-        for run in range(runs):
-            X, y, relevant = independent(
-                n_samples, n_features, n_relevant, relevance, seed=seed + run, dtype=np.float32
-            )
-            table = RankTable(X, n_jobs=n_jobs)
-            for i, width in enumerate(widths):
-                report(run * len(widths) + i, runs * len(widths))
-                for selection, seconds in _prefixes(
-                    table,
-                    y,
-                    sizes,
-                    alpha,
-                    error,
-                    null,
-                    candidates=width,
-                    seed=seed + run,
-                    **settings,
-                ):
-                    rows.append(_row(selection, relevant, seconds))
+        settings["report"] = lambda run, i: report(run * len(widths) + i, runs * len(widths))
+        if engine is not None:
+            settings |= {"n_jobs": 1, "report": None}
+        for run, found in enumerate(
+            clusters.each(_rows_of_run, (question, settings), range(runs), engine)
+        ):
+            rows += found
+            report((run + 1) * len(widths), runs * len(widths))
     table_of = _summary(pd.DataFrame(rows))
     best = _smallest(table_of)
     return PowerPlan(
@@ -186,6 +184,27 @@ def plan(
             "seed": seed,
         },
     )
+
+
+def _rows_of_run(
+    question: dict[str, Any], settings: dict[str, Any], run: int
+) -> list[dict[str, Any]]:
+    """One data set, and on it a forest for every number of candidates."""
+    settings = dict(settings)
+    report, seed = settings.pop("report"), question["seed"] + run
+    S, F, n_relevant, relevance = question["shape"]
+    X, y, relevant = independent(S, F, n_relevant, relevance, seed=seed, dtype=np.float32)
+    table = RankTable(X, n_jobs=settings["n_jobs"])
+    rows = []
+    for i, width in enumerate(question["widths"]):
+        if report is not None:
+            report(run, i)
+        settings |= {"candidates": width, "seed": seed, "engine": "threads"}
+        for selection, seconds in _prefixes(
+            table, y, question["sizes"], *question["judged"], **settings
+        ):
+            rows.append(_row(selection, relevant, seconds))
+    return rows
 
 
 def _prefixes(

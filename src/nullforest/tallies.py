@@ -140,6 +140,9 @@ class Tally:
         Which trees of which random streams are inside, so that none is counted twice.
     fingerprint : str or None
         Hash of the training data; tallies of different data do not add.
+    settings : dict or None
+        How the trees were grown, where known: what decides their shape, in plain numbers and
+        words. Tallies of different settings do not add.
     """
 
     counts: Ints
@@ -154,6 +157,7 @@ class Tally:
     source: str = "counts"
     lineage: Lineage = ()
     fingerprint: str | None = None
+    settings: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("counts", "nodes_per_tree", "pool_per_tree"):
@@ -271,6 +275,7 @@ class Tally:
             source=self.source if self.source == other.source else "several forests",
             lineage=_joined(self.lineage + other.lineage),
             fingerprint=self.fingerprint or other.fingerprint,
+            settings=self.settings or other.settings,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -385,6 +390,13 @@ def _check_addable(a: Tally, b: Tally) -> None:
         )
     if a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint:
         raise InputError("These forests were grown on different data; their tallies do not add.")
+    if a.settings and b.settings and a.settings != b.settings:
+        known = [*a.settings, *(name for name in b.settings if name not in a.settings)]
+        odd_one = next(n for n in known if a.settings.get(n) != b.settings.get(n))
+        raise InputError(
+            f"These forests were grown with different settings ({odd_one}: "
+            f"{a.settings.get(odd_one)} and {b.settings.get(odd_one)}); their tallies do not add."
+        )
     for seed, first, n in a.lineage:
         for other_seed, other_first, other_n in b.lineage:
             if seed == other_seed and first < other_first + other_n and other_first < first + n:

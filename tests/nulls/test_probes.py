@@ -196,6 +196,18 @@ def test_probes_that_say_too_little_leave_the_bagged_model(wins):
     assert null.tail_note(0.05) is not None
 
 
+def test_counts_beyond_what_the_probes_wins_allow_leave_the_bagged_model():
+    counts = np.repeat([2, 1, 0], [2, 300, 99_698])
+    wins = np.repeat([1, 0], [8, 392])
+    asked = probes_of(wins, len(counts), trees=20, bins=2)
+    null = probes.from_tally(tally_of(counts, trees=20, candidates=100, probes=asked, bins=(2,)))
+    assert "won too seldom" in null.notes[0]
+    p = null.pvalues(counts)
+    # 302 counts tell the mean to 6 %; a Poisson tail bounds the share above zero.
+    assert p[5] == pytest.approx(302 / len(counts), rel=0.25)
+    assert p[0] < p[5] < p[-1] == 1
+
+
 def test_no_feature_selected_at_all():
     tally = tally_of(np.zeros(300, int), probes=probes_of(np.zeros(100, int), 300))
     null = probes.from_tally(tally)

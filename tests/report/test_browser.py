@@ -59,7 +59,9 @@ def _download(page, path):
     with page.expect_download() as download:
         page.locator("#download").click()
     download.value.save_as(path)
-    return pd.read_csv(path, dtype={"feature": str}, keep_default_na=False)
+    return pd.read_csv(
+        path, dtype={"feature": str}, keep_default_na=False, float_precision="round_trip"
+    )
 
 
 def _assert_same_as_python(page, selection, stops, places):

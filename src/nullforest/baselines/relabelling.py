@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest import clusters
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.errors import InputError
 from nullforest.progress import Report
@@ -97,6 +98,18 @@ def permuted_forests(
     whole forests, when the clock passes `deadline` (of `time.monotonic`); the very first
     permutation is always finished.
     """
+    engine = clusters.find(settings.pop("engine", None))
+    if engine is not None:
+        shared = (table, labels, seed, settings | {"n_jobs": 1})
+        done = first
+        for end, limit in [(1, None), (permutations, deadline)]:
+            tasks = range(done, min(end, permutations))
+            for forest in clusters.each(_permuted_forest, shared, tasks, engine, deadline=limit):
+                done += 1
+                if progress is not None:
+                    progress(done, permutations)
+                yield forest
+        return
     for b in range(first, permutations):
         left = None if deadline is None or b == 0 else deadline - monotonic()
         if left is not None and left <= 0:
@@ -106,16 +119,22 @@ def permuted_forests(
             if progress is not None:
                 progress(b + trees / of, permutations)
 
-        forest = grow(
-            table,
-            seed=forest_seed(seed, LABELS, b),
-            max_seconds=left,
-            progress=within,
-            **labels.permuted(labels.order(seed, b)),
-            **settings,
-        )
+        limits = {"max_seconds": left, "progress": within}
+        forest = _permuted_forest(table, labels, seed, settings | limits, b)
         if forest.stopped_early:
             return
         if progress is not None:
             progress(b + 1, permutations)
         yield forest
+
+
+def _permuted_forest(
+    table: RankTable, labels: Labels, seed: int, settings: dict[str, Any], permutation: int
+) -> Forest:
+    return grow(
+        table,
+        seed=forest_seed(seed, LABELS, permutation),
+        engine="threads",
+        **labels.permuted(labels.order(seed, permutation)),
+        **settings,
+    )

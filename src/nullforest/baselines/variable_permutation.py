@@ -12,13 +12,15 @@ and is selected for that). Cost: up to B forests *per feature*, which is why it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest import clusters
 from nullforest.baselines.results import selection_from
 from nullforest.baselines.statistics import Statistic, instrument
 from nullforest.baselines.stopping import Stop, Stopping
@@ -118,21 +120,18 @@ def variable_permutation(
     values = tool.read(observed)
     pvalues, expected = np.ones(F), np.full(F, np.nan)
     used = np.zeros(F, np.int64)
-    work = np.array(table.matrix, order="F")  # one column at a time is permuted here
+    question = _Question(table.matrix, y, values, statistic, rule, seed, settings)
+    engine = clusters.find(settings.pop("engine", None))
+    deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Permuting features", progress) as tell:
-        for i, f in enumerate(tested):
-            if max_seconds is not None and i and monotonic() > start + max_seconds:
-                break
-            d = m = 0
-            total, column = 0.0, work[:, f].copy()
-            while m == 0 or not rule.done(d, m):
-                work[:, f] = column[stream(seed, COLUMNS, f, m).permutation(len(column))]
-                again = instrument(work, statistic, seed=seed, n_jobs=n_jobs)
-                forest = grow(again.table, y, seed=forest_seed(seed, COLUMNS, f, m), **settings)
-                value = float(again.read(forest)[f])
-                total, d, m = total + value, d + (value >= values[f]), m + 1
-                tell(i + m / permutations, len(tested))
-            work[:, f] = column
+        if engine is None:
+            answers = question.in_turn(tested, tell, deadline)
+        else:
+            settings["n_jobs"] = 1
+            answers = clusters.each(
+                _Question.answer, (question,), tested, engine, deadline=deadline
+            )
+        for i, (f, (d, m, total)) in enumerate(zip(tested, answers, strict=False)):
             pvalues[f], expected[f], used[f] = rule.pvalue(d, m), total / m, m
             tell(i + 1, len(tested))
     done = int(np.sum(used > 0))
@@ -156,6 +155,51 @@ def variable_permutation(
         notes=tuple(notes),
         details={"stop": stop, "permutations": used.tolist()},
     )
+
+
+@dataclass(eq=False)
+class _Question:
+    """What a feature is asked: how often does its importance do as well when it is shuffled?"""
+
+    matrix: Any
+    y: Any
+    observed: NDArray[np.float64]
+    statistic: Statistic
+    rule: Stopping
+    seed: int
+    settings: dict[str, Any]
+
+    def in_turn(
+        self, features: list[int], tell: Report, deadline: float | None
+    ) -> Iterator[tuple[int, int, float]]:
+        """Ask one feature after the other until the clock runs out; the first in any case."""
+        for i, f in enumerate(features):
+            if deadline is not None and i and monotonic() > deadline:
+                return
+
+            def within(share: float, i: int = i) -> None:
+                tell(i + share, len(features))
+
+            yield self.answer(f, within)
+
+    def answer(
+        self, f: int, tell: Callable[[float], object] | None = None
+    ) -> tuple[int, int, float]:
+        """Exceedances, permutations, and the sum of the importances under them."""
+        work = np.array(self.matrix, order="F")  # one column is permuted here
+        d = m = 0
+        total, column = 0.0, work[:, f].copy()
+        n_jobs = self.settings["n_jobs"]
+        while m == 0 or not self.rule.done(d, m):
+            work[:, f] = column[stream(self.seed, COLUMNS, f, m).permutation(len(column))]
+            again = instrument(work, self.statistic, seed=self.seed, n_jobs=n_jobs)
+            seed = forest_seed(self.seed, COLUMNS, f, m)
+            forest = grow(again.table, self.y, seed=seed, engine="threads", **self.settings)
+            value = float(again.read(forest)[f])
+            total, d, m = total + value, d + (value >= self.observed[f]), m + 1
+            if tell is not None:
+                tell(m / self.rule.permutations)
+        return d, m, total
 
 
 def _indices(features: Any, n_features: int) -> list[int]:

@@ -10,6 +10,7 @@ from nullforest import __version__
 from nullforest.cli.audit import audit
 from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
+from nullforest.cli.merge import merge
 from nullforest.cli.plan import plan
 from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
@@ -26,6 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(select)
+app.command()(merge)
 app.command()(compare)
 app.command()(audit)
 app.command()(demo)

@@ -50,6 +50,7 @@ def audit(
     max_depth: options.MaxDepth = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     table: options.TableOut = None,
     json: options.JsonOut = None,
     plot: options.PlotOut = None,
@@ -64,6 +65,7 @@ def audit(
     from nullforest.cli.growing import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
+    from nullforest.clusters import connected
     from nullforest.io import read_table
 
     outputs = Outputs(table=table, json=json, plot=plot)
@@ -76,7 +78,7 @@ def audit(
     with screen.waiting(f"Reading {data.name}"):
         left_out = [*(drop or ()), *([ids] if blocks and ids else ())]
         read = read_table(data, target, ids=blocks or ids, drop=left_out, task=task)
-    with screen.progress("Auditing") as progress:
+    with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(
             read.X,
             read.y,

@@ -52,6 +52,7 @@ def compare(
     max_depth: options.MaxDepth = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     table: options.TableOut = None,
     json: options.JsonOut = None,
     force: options.Force = False,
@@ -64,6 +65,7 @@ def compare(
     from nullforest.cli.growing import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
+    from nullforest.clusters import connected
     from nullforest.comparing import METHODS
     from nullforest.comparing import compare as run_all
     from nullforest.engine import RankTable
@@ -82,7 +84,7 @@ def compare(
     with screen.waiting(f"Reading {data.name}"):
         read = read_table(data, target, ids=ids, drop=drop or (), task=task)
     truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
-    with screen.progress("Comparing") as progress:
+    with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
             RankTable(read.X, n_jobs=jobs, feature_names=read.feature_names),
             read.y,

@@ -25,6 +25,7 @@ class ForestSettings:
     max_depth: int | None = None
     seed: int = 0
     jobs: int = -1
+    first_tree: int = 0
 
     def run_of(self, table: Table, data: str) -> dict[str, Any]:
         """What a reader needs to know to repeat the run."""
@@ -47,6 +48,8 @@ class ForestSettings:
             words.append("--replace")
         if self.max_depth is not None:
             words += ["--max-depth", self.max_depth]
+        if self.first_tree:
+            words += ["--first-tree", self.first_tree]
         return [str(word) for word in [*words, "--seed", self.seed]]
 
 
@@ -63,7 +66,7 @@ def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
             f"--samples {settings.samples:g} is no share of the samples; give a number above 0 "
             "and up to 1."
         )
-    return {
+    arguments = {
         "criterion": "gini" if table.task == "classification" else "variance",
         "trees": settings.trees,
         "candidates": settings.candidates,
@@ -77,3 +80,4 @@ def grow_arguments(table: Table, settings: ForestSettings) -> dict[str, Any]:
         "keep_trees": False,
         "feature_names": table.feature_names,
     }
+    return arguments | ({"first_tree": settings.first_tree} if settings.first_tree else {})

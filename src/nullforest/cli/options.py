@@ -72,10 +72,42 @@ Seed = Annotated[
     int,
     typer.Option(min=0, help="The same seed gives the same answer.", rich_help_panel=_FOREST),
 ]
+FirstTree = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Number of the first tree: machines that grow different trees of one seed can add "
+        "their tallies with nullforest merge.",
+        rich_help_panel=_FOREST,
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        help="Folder in which the run is kept, and from which it goes on after a kill.",
+        rich_help_panel=_FOREST,
+    ),
+]
+SaveEvery = Annotated[
+    float,
+    typer.Option(
+        min=0.0, help="With --resume: seconds between two savings.", rich_help_panel=_FOREST
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(
         help="Cores to use; -1 for all. No effect on the answer.", rich_help_panel=_FOREST
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Grow on the workers of a cluster: address or scheduler file of a Dask scheduler, or "
+        "'ray' (ray://… from elsewhere). No effect on the answer.",
+        show_default=False,
+        rich_help_panel=_FOREST,
     ),
 ]
 TableOut = Annotated[

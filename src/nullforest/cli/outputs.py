@@ -31,8 +31,12 @@ class Outputs:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: path for name, path in given.items() if path is not None}
 
-    def check(self, *, force: bool, never: Iterable[Path] = ()) -> None:
-        """Refuse, before any work is done, what could not be written or would be lost."""
+    def check(self, *, force: bool, never: Iterable[Path] = (), ours: Iterable[Path] = ()) -> None:
+        """Refuse, before any work is done, what could not be written or would be lost.
+
+        Files in `ours` were written by the same work before it was interrupted.
+        """
+        mine = set(ours)
         kept = {path.resolve() for path in never}
         seen: dict[Path, str] = {}
         for name, path in self.paths().items():
@@ -46,7 +50,7 @@ class Outputs:
             seen[place] = name
             if path.is_dir():
                 raise InputError(f"--{name} {path} is a folder; give the name of a file.")
-            if path.exists() and not force:
+            if path.exists() and not force and place not in mine:
                 raise InputError(f"{path} exists already; give another name, or --force.")
             if not path.parent.is_dir():
                 raise InputError(f"There is no folder {path.parent} for --{name}; create it first.")

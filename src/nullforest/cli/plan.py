@@ -56,6 +56,7 @@ def plan(
     samples: options.Samples = 0.5,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     table: Annotated[Path | None, typer.Option("--table", help="The table, as CSV.")] = None,
     json: Annotated[Path | None, typer.Option("--json", help="The answer, as JSON.")] = None,
     force: options.Force = False,
@@ -87,25 +88,27 @@ def plan(
             "the tally of a finished forest (--forest)."
         )
     else:
+        from nullforest.clusters import connected
         from nullforest.planning import plan as make_plan
 
-        found = make_plan(
-            n_samples,
-            n_features,
-            n_relevant,
-            relevance,
-            alpha=alpha,
-            error=error,
-            null=null,
-            trees=trees,
-            candidates=candidates,
-            draw=draw,
-            samples=samples,
-            runs=runs,
-            seed=seed,
-            n_jobs=jobs,
-            progress=not quiet,
-        )
+        with connected(cluster):
+            found = make_plan(
+                n_samples,
+                n_features,
+                n_relevant,
+                relevance,
+                alpha=alpha,
+                error=error,
+                null=null,
+                trees=trees,
+                candidates=candidates,
+                draw=draw,
+                samples=samples,
+                runs=runs,
+                seed=seed,
+                n_jobs=jobs,
+                progress=not quiet,
+            )
         answer = {
             "headline": found.headline(),
             "trees": found.trees,

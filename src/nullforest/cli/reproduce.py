@@ -38,6 +38,7 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option(help="Cores to use; -1 for all. No effect on the results.")
     ] = -1,
+    cluster: options.Cluster = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the results; finished runs there are used again.")
     ] = Path("reproduction"),
@@ -75,6 +76,7 @@ def reproduce(
     )
 
     from nullforest.cli.screen import Screen
+    from nullforest.clusters import connected
     from nullforest.errors import InputError
     from nullforest.paper import reproduce as run
 
@@ -102,7 +104,7 @@ def reproduce(
 
         return report
 
-    with bar:
+    with connected(cluster), bar:
         done = run(
             tuple(experiments or ()),
             out=out,

@@ -1,10 +1,27 @@
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 class RankTable:
-    def __init__(self, x: NDArray[Any], n_threads: int) -> None: ...
+    @overload
+    def __init__(self, x: NDArray[Any], n_threads: int, first_feature: int = 0) -> None: ...
+    @overload
+    def __init__(
+        self,
+        x: Any,
+        n_samples: int,
+        block: NDArray[np.uint8],
+        differs: NDArray[np.uint64],
+        n_known: NDArray[np.uint32],
+        flags: NDArray[np.uint8],
+        fingerprint: int,
+        most_resident: int,
+        value_bytes: int,
+    ) -> None: ...
+    def arrays(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint8]]: ...
     @property
     def n_samples(self) -> int: ...
     @property
@@ -70,11 +87,14 @@ def grow(
     earlier: dict[str, Any],
     progress: Any,
 ) -> dict[str, Any]: ...
-def predict(trees: dict[str, Any], x: NDArray[Any], n_threads: int) -> NDArray[np.float64]: ...
-def apply(trees: dict[str, Any], x: NDArray[Any], n_threads: int) -> NDArray[np.int32]: ...
+def predict(
+    trees: dict[str, Any], x: Any, n_samples: int, n_threads: int
+) -> NDArray[np.float64]: ...
+def apply(trees: dict[str, Any], x: Any, n_samples: int, n_threads: int) -> NDArray[np.int32]: ...
 def permuted_errors(
     trees: dict[str, Any],
-    x: NDArray[Any],
+    x: Any,
+    n_samples: int,
     y: NDArray[Any],
     is_classes: bool,
     settings: dict[str, Any],

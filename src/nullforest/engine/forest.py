@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest.engine import _native
-from nullforest.engine.ranking import RankTable, as_matrix, n_threads
+from nullforest.engine.ranking import n_threads, values_of
 from nullforest.engine.targets import Target
 from nullforest.errors import InputError
 from nullforest.tallies import Tally
@@ -78,9 +78,15 @@ class Trees:
         return (self[t] for t in range(len(self)))
 
     def __add__(self, other: Trees) -> Trees:
-        joined = {n: np.concatenate([self.arrays[n], other.arrays[n]]) for n in _ARRAYS}
-        joined["offsets"] = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
-        return Trees(joined)
+        return Trees.joined([self, other])
+
+    @staticmethod
+    def joined(parts: Sequence[Trees]) -> Trees:
+        """The trees of several parts, one part after the other."""
+        arrays = {n: np.concatenate([part.arrays[n] for part in parts]) for n in _ARRAYS}
+        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+        arrays["offsets"] = np.concatenate([[0], np.cumsum(lengths)])
+        return Trees(arrays)
 
 
 @dataclass(eq=False, repr=False)
@@ -184,23 +190,22 @@ class Forest:
 
     def apply(self, X: Any, *, n_jobs: int = -1) -> NDArray[np.int32]:
         """Number of the leaf that each sample ends in, per tree: (S, T)."""
-        trees, matrix = self._ready(X)
-        return _native.apply(trees.arrays, matrix, n_threads(n_jobs))
+        trees, values, n_samples = self._ready(X)
+        return _native.apply(trees.arrays, values, n_samples, n_threads(n_jobs))
 
     def _mean_values(self, X: Any, n_jobs: int) -> NDArray[np.float64]:
-        trees, matrix = self._ready(X)
-        return _native.predict(trees.arrays, matrix, n_threads(n_jobs))
+        trees, values, n_samples = self._ready(X)
+        return _native.predict(trees.arrays, values, n_samples, n_threads(n_jobs))
 
-    def _ready(self, X: Any) -> tuple[Trees, NDArray[Any]]:
+    def _ready(self, X: Any) -> tuple[Trees, Any, int]:
         if self.trees is None:
             raise InputError("The trees were not kept; grow with keep_trees=True to predict.")
-        matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
-        if matrix.shape[1] != self.tally.n_features:
+        values, shape = values_of(X)
+        if shape[1] != self.tally.n_features:
             raise InputError(
-                f"X has {matrix.shape[1]} features; the forest was grown on "
-                f"{self.tally.n_features}."
+                f"X has {shape[1]} features; the forest was grown on {self.tally.n_features}."
             )
-        return self.trees, matrix
+        return self.trees, values, shape[0]
 
     def __repr__(self) -> str:
         ending = f"; {self.note}" if self.note else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,14 +10,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nullforest.engine import _native
+from nullforest import clusters
 from nullforest.engine.forest import Forest, Trees
 from nullforest.engine.plan import Plan, make_plan, whole_seed
-from nullforest.engine.probing import ProbePlan, make_probes, plan_probes, tally_of
+from nullforest.engine.probing import ProbePlan, plan_probes, tally_of
 from nullforest.engine.ranking import RankTable, n_threads
+from nullforest.engine.sharing import kept_probes, native_forest, shared_forest
 from nullforest.engine.targets import Target, as_target
 from nullforest.errors import InputError
-from nullforest.tallies import COUPLING_EDGES, Tally
+from nullforest.tallies import Tally
 
 Progress = Callable[[int, int], object]
 
@@ -52,6 +52,7 @@ def grow(
     progress: Progress | None = None,
     max_seconds: float | None = None,
     feature_names: Iterable[str] | None = None,
+    engine: Any = None,
 ) -> Forest:
     """Grow a random forest, exactly and fast, and tally what it chose.
 
@@ -59,8 +60,9 @@ def grow(
 
     Parameters
     ----------
-    X : array-like, DataFrame or RankTable, (S, F)
-        The data; NaN means missing. A :class:`~nullforest.engine.RankTable` saves the sorting.
+    X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
+        The data; NaN means missing. A :class:`~nullforest.engine.RankTable` saves the sorting, and
+        says which matrices on disk can be read.
     y : array-like, (S,), (S, Q) or (S, S), or None
         Classes, numbers, or (criterion "neighbourhood") distances between the samples. None:
         Euclidean distances between the rows of X, for a forest without supervision.
@@ -116,6 +118,9 @@ def grow(
         Return the trees finished by then; `Forest.stopped_early` says so.
     feature_names : iterable of str, optional
         Names, where X has none.
+    engine : {"threads", "dask", "ray", "joblib"} or a Dask client, optional
+        Who grows the trees; see :func:`nullforest.parallel`. The forest is the same. Where not
+        given, the engine of the `with nf.parallel(...)` around this call, if any.
 
     Returns
     -------
@@ -138,7 +143,7 @@ def grow(
     target = as_target(
         y,
         n_samples=table.shape[0],
-        X=table.matrix,
+        X=table.matrix if y is None else np.empty((table.shape[0], 0)),
         criterion=criterion if more is None else more.target.criterion,
         distance=distance,
         sample_weight=sample_weight,
@@ -167,7 +172,8 @@ def grow(
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
-    forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more)
+    where = clusters.find(engine)
+    forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more, where)
     forest.seconds = time.perf_counter() - start + (0.0 if more is None else more.seconds)
     return forest
 
@@ -182,6 +188,7 @@ def grow_many(
     oob: bool = False,
     progress: Progress | None = None,
     feature_names: Iterable[str] | None = None,
+    engine: Any = None,
     **settings: Any,
 ) -> list[Forest]:
     """Grow one forest per outcome; X is ranked once.
@@ -202,6 +209,8 @@ def grow_many(
         Called with (forests done, forests in all).
     feature_names : iterable of str, optional
         Names, where X has none.
+    engine
+        Who grows the forests, one each; see :func:`grow`.
     **settings
         All other settings of :func:`grow`.
 
@@ -224,14 +233,27 @@ def grow_many(
     outcomes = list(labels)
     if seeds is not None and len(seeds) != len(outcomes):
         raise InputError(f"{len(seeds)} seeds for {len(outcomes)} outcomes; give one each.")
-    forests = []
-    for i, y in enumerate(outcomes):
-        if seeds is not None:
-            settings["seed"] = seeds[i]
-        forests.append(grow(table, y, n_jobs=n_jobs, keep_trees=keep_trees, oob=oob, **settings))
+    settings |= {"keep_trees": keep_trees, "oob": oob}
+    seeded = [{} if seeds is None else {"seed": int(seed)} for seed in seeds or outcomes]
+    where = clusters.find(engine)
+    forests: list[Forest] = []
+    for forest in clusters.each(
+        _one_forest,
+        (table, settings | {"n_jobs": n_jobs if where is None else 1}),
+        list(zip(outcomes, seeded, strict=True)),
+        where,
+    ):
+        forests.append(forest)
         if progress is not None:
-            progress(i + 1, len(outcomes))
+            progress(len(forests), len(outcomes))
     return forests
+
+
+def _one_forest(
+    table: RankTable, settings: dict[str, Any], task: tuple[Any, dict[str, int]]
+) -> Forest:
+    y, seed = task
+    return grow(table, y, engine="threads", **(settings | seed))
 
 
 def _continued(more: Forest, trees: int | None, table: RankTable) -> Plan:
@@ -261,26 +283,26 @@ def _grow(
     progress: Progress | None,
     max_seconds: float | None,
     more: Forest | None,
+    where: clusters.Engine | None,
 ) -> Forest:
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"
+    if table.values is None and (keep_trees or oob):
+        raise InputError(
+            "The values of X were not kept with the table, so that trees have no thresholds; grow "
+            "with keep_trees=False and oob=False, or build the table with keep_values=True."
+        )
     asking = plan.probes
-    least = math.ceil(plan.min_leaf * S / plan.n_drawn)
-    probes = None if asking is None else make_probes(table, asking, target, least)
-    raw = _native.grow(
-        table.native,
-        target.criterion,
-        target.values,
-        target.n_classes,
-        target.weight,
-        plan.native(keep_trees=keep_trees, oob=oob),
-        probes,
-        COUPLING_EDGES.tolist(),
-        n_threads(n_jobs),
-        0.0 if max_seconds is None else max(float(max_seconds), 1e-9),
-        {} if more is None else more.sums,
-        progress,
-    )
+    sums = {} if more is None else more.sums
+    if where is None:
+        raw = native_forest(
+            table, target, plan, keep_trees, oob, n_threads(n_jobs), sums, progress, max_seconds
+        )
+    else:
+        raw = shared_forest(
+            where, table, target, plan, keep_trees, oob, sums, progress, max_seconds
+        )
+    probes = kept_probes(table, target, plan)  # those that were asked
     grown = int(raw["n_trees"])
     tally = Tally(
         counts=raw["counts"],
@@ -295,6 +317,7 @@ def _grow(
         source="nullforest",
         lineage=((plan.seed, plan.first_tree, grown),),
         fingerprint=f"{table.native.fingerprint:016x}{raw['outcome_fingerprint']:016x}",
+        settings={"criterion": target.criterion, **plan.shape()},
     )
     trees = Trees(raw["trees"]) if keep_trees else None
     settings = asdict(plan)

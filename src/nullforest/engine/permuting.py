@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nullforest.engine import _native
 from nullforest.engine.forest import Forest
-from nullforest.engine.ranking import RankTable, as_matrix, n_threads
+from nullforest.engine.ranking import n_threads, values_of
 from nullforest.errors import InputError
 
 
@@ -50,19 +50,20 @@ def permuted_errors(
         raise InputError("The trees were not kept; grow with keep_trees=True to shuffle features.")
     if forest.target.criterion == "neighbourhood":
         raise InputError("A forest on distances predicts no value, so it has no error to increase.")
-    matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
-    if matrix.shape != (forest.tally.n_samples, forest.tally.n_features):
+    values, shape = values_of(X)
+    if shape != (forest.tally.n_samples, forest.tally.n_features):
         raise InputError(
-            f"X is {matrix.shape[0]} × {matrix.shape[1]}, but the forest was grown on "
+            f"X is {shape[0]} × {shape[1]}, but the forest was grown on "
             f"{forest.tally.n_samples} × {forest.tally.n_features}; give the same data."
         )
-    if not forest.settings["replace"] and forest.settings["n_drawn"] >= len(matrix):
+    if not forest.settings["replace"] and forest.settings["n_drawn"] >= shape[0]:
         raise InputError(
             "Every tree saw every sample, so none is left to shuffle; grow with samples below 1."
         )
     sums, squares = _native.permuted_errors(
         forest.trees.arrays,
-        matrix,
+        values,
+        shape[0],
         forest.target.values,
         forest.classes is not None,
         forest.settings,

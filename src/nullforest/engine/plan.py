@@ -27,7 +27,12 @@ class Plan:
     first_tree: int
     probes: ProbePlan | None = None
 
-    def native(self, *, keep_trees: bool, oob: bool) -> dict[str, Any]:
+    def shape(self) -> dict[str, Any]:
+        """What decides the shape of the trees, apart from their numbers and their seed."""
+        names = ("pool", "n_drawn", "replace", "min_leaf", "min_split", "max_depth", "min_gain")
+        return {name: getattr(self, name) for name in names}
+
+    def native(self, *, keep_trees: bool, oob: bool, listed: bool = False) -> dict[str, Any]:
         """The settings under the names of the engine."""
         return {
             "n_trees": self.trees,
@@ -43,6 +48,7 @@ class Plan:
             "first_tree": self.first_tree,
             "keep_trees": keep_trees,
             "oob": oob,
+            "listed": listed,
         }
 
 

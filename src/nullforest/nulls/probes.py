@@ -199,18 +199,18 @@ def from_tally(tally: Tally) -> ProbeNull:
     pooled = cache(lambda: _pooled_scale([strata[i] for i in judged], [counts[i] for i in judged]))
     scaled = [_scaled(s, c, pooled) for s, c in zip(strata, counts, strict=True)]
     spreads = [
-        Spread(stratum.thinned, own) if usable else None
+        _possible(Spread(stratum.thinned, own)) if usable else None
         for (stratum, usable), own in zip(scaled, counts, strict=True)
     ]
-    evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)
+    evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)  # -inf: out
     notes: list[str] = []
     fitted = []
-    for (stratum, _), spread, own in zip(scaled, spreads, counts, strict=True):
+    for (stratum, usable), spread, own in zip(scaled, spreads, counts, strict=True):
         if spread is not None:
             factors, shares = spread.factors(evidence)
             fitted.append(_spliced(tally, trees, stratum, factors, shares))
             continue
-        distribution, note = _without_thinning(tally, trees, stratum, own)
+        distribution, note = _without_thinning(tally, trees, stratum, own, seldom=usable)
         fitted.append(distribution)
         if note not in notes:
             notes.append(note)
@@ -263,8 +263,13 @@ def _scaled(stratum: Stratum, counts: Ints, pooled: Callable[[], float]) -> tupl
     return replace(stratum, thinning=scale * stratum.thinning), True
 
 
+def _possible(spread: Spread) -> Spread | None:
+    """Nothing where the probes won so seldom that the counts could not have come from them."""
+    return spread if np.isfinite(spread.evidence).any() else None
+
+
 def _without_thinning(
-    tally: Tally, trees: Trees, stratum: Stratum, counts: Ints
+    tally: Tally, trees: Trees, stratum: Stratum, counts: Ints, *, seldom: bool
 ) -> tuple[Splice, str]:
     """The bagged model of a stratum's counts, and why it must serve."""
     shape = _tail(tally, trees, stratum)
@@ -272,6 +277,11 @@ def _without_thinning(
         return _bagged_model(tally, shape, counts), (
             f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
             "their null is the bagged model."
+        )
+    if seldom:
+        return _bagged_model(tally, shape, counts), (
+            "The probes won too seldom to tell how often a feature is chosen that means nothing; "
+            "the null is the bagged model. More trees help."
         )
     shape = shape.with_variance(stratum.rate_variance)
     return _bagged_model(tally, shape, counts), (

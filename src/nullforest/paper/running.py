@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from joblib import Parallel, delayed
 
+from nullforest import clusters
 from nullforest.engine.ranking import n_threads
 from nullforest.paper.computing import compute
 from nullforest.paper.experiment import Results
@@ -80,12 +81,22 @@ def run_cells(
 
 
 def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
+    engine = clusters.find()
+    if engine is not None:
+        for number, record in engine.run(_computed_record, (seed,), tasks):
+            yield *tasks[number], record
+        return
     if jobs == 1 or len(tasks) < 2:
         for cell, run in tasks:
             yield cell, run, compute(cell, seed, run)
         return
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
     yield from pool(delayed(_computed_task)(cell, seed, run) for cell, run in tasks)
+
+
+def _computed_record(seed: int, task: Task) -> Record:
+    cell, run = task
+    return compute(cell, seed, run)
 
 
 def _computed_task(cell: Cell, seed: int, run: int) -> tuple[Cell, int, Record]:

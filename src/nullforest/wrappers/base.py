@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +63,14 @@ class Run:
         if self.names is None or not isinstance(X, np.ndarray):
             return X
         return pd.DataFrame(X, columns=self.names if chosen is None else self.names[chosen])
+
+    def for_workers(self) -> Run:
+        """The same without what stays here: file, progress, and more than one thread each."""
+        selector = self.selector
+        if hasattr(selector, "get_params") and "n_jobs" in selector.get_params():
+            selector = clone(selector).set_params(n_jobs=1)
+        checkpoint = Checkpoint(None, "", self.checkpoint.seed)
+        return replace(self, selector=selector, checkpoint=checkpoint, report=_silent)
 
     def select(self, X: Any, y: Any, step: int, **changes: Any) -> Fitted:
         """Fit the selector on a table with the seed of a step."""

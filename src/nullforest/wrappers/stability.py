@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nullforest import clusters
 from nullforest.engine.targets import as_target
 from nullforest.errors import InputError, MissingExtraError
 from nullforest.wrappers.base import Ints, Run, SelectorWrapper
@@ -130,11 +131,14 @@ class StabilitySelection(SelectorWrapper):
         self._check_settings(run)
         halves = 2 * self.pairs
         classes = _classes(run.y)
-        for number in range(len(run.checkpoint.steps), halves):
-            run.report(number, halves)
-            rows = self._half(classes, number, run.checkpoint.seed)
-            run.checkpoint.add(self._judge(run, rows, number + 1))
-        run.report(halves, halves)
+        done, engine = len(run.checkpoint.steps), clusters.find()
+        run.report(done, halves)
+        on_worker = run if engine is None else run.for_workers()
+        for step in clusters.each(
+            _judge_half, (self, on_worker, classes), range(done, halves), engine
+        ):
+            run.checkpoint.add(step)
+            run.report(len(run.checkpoint.steps), halves)
         steps = run.checkpoint.steps
         times = np.zeros(run.n_features, np.int64)
         for step in steps:
@@ -257,6 +261,13 @@ class StabilitySelection(SelectorWrapper):
         if 0 < len(stable & set(path.columns)) <= 20:  # more would cover the plot
             ax.legend(fontsize="small", frameon=False)
         return ax
+
+
+def _judge_half(
+    wrapper: StabilitySelection, run: Run, classes: NDArray[np.int64], number: int
+) -> dict[str, Any]:
+    rows = wrapper._half(classes, number, run.checkpoint.seed)
+    return wrapper._judge(run, rows, number + 1)
 
 
 def _classes(y: NDArray[Any]) -> NDArray[np.int64]:

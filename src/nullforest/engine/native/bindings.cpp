@@ -55,20 +55,86 @@ nb::object to_numpy(Zeros<T>&& values, std::vector<std::size_t> shape) {
     return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), free));
 }
 
-// A rank table and the array it reads thresholds from.
-struct PyRankTable {
+// The values of X while somebody reads them: an array, the (values, samples, starts) of sparse
+// columns, or None where nobody will.
+struct HeldMatrix {
     AnyMatrix x;
-    std::unique_ptr<RankTable> table;
+    nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> values;
+    Input<std::int32_t> samples;
+    Input<std::int64_t> starts;
+    Matrix matrix{};
 
-    PyRankTable(AnyMatrix array, int n_threads) : x(std::move(array)) {
-        const Matrix matrix = view(x);
-        nb::gil_scoped_release release;
-        table = std::make_unique<RankTable>(matrix, n_threads, [] {
-            nb::gil_scoped_acquire acquire;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        });
+    HeldMatrix(const nb::object& given, std::size_t n_samples, std::size_t n_features) {
+        if (given.is_none()) {
+            matrix.n_samples = n_samples;
+            matrix.n_features = n_features;
+        } else if (nb::isinstance<nb::tuple>(given)) {
+            const nb::tuple parts = nb::cast<nb::tuple>(given);
+            values = nb::cast<decltype(values)>(parts[0]);
+            samples = nb::cast<Input<std::int32_t>>(parts[1]);
+            starts = nb::cast<Input<std::int64_t>>(parts[2]);
+            matrix.data = static_cast<const char*>(values.data());
+            matrix.is_double = values.dtype() == nb::dtype<double>();
+            matrix.n_samples = n_samples;
+            matrix.n_features = starts.shape(0) - 1;
+            matrix.stored_sample = samples.data();
+            matrix.column_start = starts.data();
+        } else {
+            x = nb::cast<AnyMatrix>(given);
+            matrix = view(x);
+        }
     }
 };
+
+// A rank table, and the arrays that it reads.
+struct PyRankTable {
+    HeldMatrix x;
+    Input<std::uint8_t> block, flags;
+    Input<std::uint64_t> differs;
+    Input<std::uint32_t> n_known;
+    std::unique_ptr<RankTable> table;
+
+    PyRankTable(const nb::object& array, int n_threads, std::size_t first_feature)
+        : x(array, 0, 0) {
+        nb::gil_scoped_release release;
+        const auto poll = [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        };
+        table = std::make_unique<RankTable>(x.matrix, n_threads, poll, first_feature);
+    }
+
+    // A finished table whose arrays lie in a file or in somebody's memory; see `arrays`.
+    PyRankTable(const nb::object& values, std::size_t n_samples, Input<std::uint8_t> block_,
+                Input<std::uint64_t> differs_, Input<std::uint32_t> n_known_,
+                Input<std::uint8_t> flags_, std::uint64_t fingerprint, std::size_t most_resident,
+                std::size_t value_bytes)
+        : x(values, n_samples, n_known_.shape(0)),
+          block(std::move(block_)),
+          flags(std::move(flags_)),
+          differs(std::move(differs_)),
+          n_known(std::move(n_known_)) {
+        const RankArrays arrays{block.data(), differs.data(), n_known.data(), flags.data(),
+                                fingerprint, most_resident, value_bytes};
+        table = std::make_unique<RankTable>(x.matrix, arrays);
+        const std::size_t F = table->n_features();
+        if (block.size() < F * table->stride() + 64 || differs.size() != F * table->n_words() ||
+            flags.size() != F || x.matrix.n_samples != n_samples || x.matrix.n_features != F)
+            throw std::invalid_argument("the arrays are not those of a rank table of this shape");
+    }
+};
+
+// The parts of a table, without a copy: block (with 64 bytes after it), differs, n_known, flags.
+nb::tuple arrays(nb::handle self) {
+    const RankTable& t = *nb::cast<const PyRankTable&>(self).table;
+    const std::size_t F = t.n_features();
+    const auto part = [&](auto* data, std::size_t size) {
+        return nb::cast(nb::ndarray<nb::numpy, std::remove_pointer_t<decltype(data)>>(
+            data, {size}, self));
+    };
+    return nb::make_tuple(part(t.order(0), F * t.stride() + 64), part(t.differs(0), F * t.n_words()),
+                          part(t.known(), F), part(t.flags(), F));
+}
 
 // The probes of a forest; see probes.hpp.
 struct PyProbes {
@@ -173,6 +239,7 @@ Settings make_settings(const nb::dict& d) {
     s.n_trees = static_cast<std::uint32_t>(whole("n_trees"));
     s.keep_trees = nb::cast<bool>(d["keep_trees"]);
     s.oob = nb::cast<bool>(d["oob"]);
+    s.listed = nb::cast<bool>(d["listed"]);
     return s;
 }
 
@@ -230,17 +297,25 @@ nb::dict grow(const PyRankTable& ranked, const std::string& criterion, const nb:
     nb::dict out;
     out["n_trees"] = forest.n_trees;
     out["stopped_early"] = forest.stopped_early;
-    out["counts"] = to_numpy(std::move(forest.counts), {F});
-    out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
     out["nodes_per_tree"] = to_numpy(std::move(forest.nodes_per_tree));
-    out["importance"] = to_numpy(std::move(forest.importance), {F});
+    if (settings.listed) {
+        out["feature"] = to_numpy(std::move(forest.listing.feature));
+        out["coupling_bin"] = to_numpy(std::move(forest.listing.coupling_bin));
+        out["listed_importance"] = to_numpy(std::move(forest.listing.importance));
+        out["oob_sample"] = to_numpy(std::move(forest.listing.oob_sample));
+        out["oob_value"] = to_numpy(std::move(forest.listing.oob_value));
+    } else {
+        out["counts"] = to_numpy(std::move(forest.counts), {F});
+        out["couplings"] = to_numpy(std::move(forest.couplings), {F, coupling_edges.size() - 1});
+        out["importance"] = to_numpy(std::move(forest.importance), {F});
+    }
     out["outcome_fingerprint"] = outcome.fingerprint;
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
         out["probe_couplings"] = to_numpy(std::move(forest.probe_couplings),
                                           {probes->set.n_strata(), coupling_edges.size() - 1});
     }
-    if (settings.oob) {
+    if (settings.oob && !settings.listed) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});
         out["oob_trees"] = to_numpy(std::move(forest.oob_trees));
     }
@@ -272,10 +347,12 @@ struct HeldTrees {
     }
 };
 
-nb::object predict(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
+nb::object predict(const nb::dict& trees, const nb::object& x, std::size_t n_samples,
+                   int n_threads) {
     const HeldTrees held(trees);
     const TreesView flat = held.view();
-    const Matrix matrix = view(x);
+    const HeldMatrix values(x, n_samples, 0);
+    const Matrix& matrix = values.matrix;
     std::vector<double> out(matrix.n_samples * flat.n_values);
     {
         nb::gil_scoped_release release;
@@ -284,10 +361,12 @@ nb::object predict(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
     return to_numpy(std::move(out), {matrix.n_samples, flat.n_values});
 }
 
-nb::object apply(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
+nb::object apply(const nb::dict& trees, const nb::object& x, std::size_t n_samples,
+                 int n_threads) {
     const HeldTrees held(trees);
     const TreesView flat = held.view();
-    const Matrix matrix = view(x);
+    const HeldMatrix values(x, n_samples, 0);
+    const Matrix& matrix = values.matrix;
     std::vector<std::int32_t> out(matrix.n_samples * flat.n_trees);
     {
         nb::gil_scoped_release release;
@@ -297,11 +376,13 @@ nb::object apply(const nb::dict& trees, const AnyMatrix& x, int n_threads) {
 }
 
 // `settings`: seed, first_tree, n_drawn and replace of the forest; y as `grow` took it.
-nb::tuple permuted_errors(const nb::dict& trees, const AnyMatrix& x, const nb::object& y,
-                          bool is_classes, const nb::dict& settings_dict, int n_threads) {
+nb::tuple permuted_errors(const nb::dict& trees, const nb::object& x, std::size_t n_samples,
+                          const nb::object& y, bool is_classes, const nb::dict& settings_dict,
+                          int n_threads) {
     const HeldTrees held(trees);
     const TreesView flat = held.view();
-    const Matrix matrix = view(x);
+    const HeldMatrix values(x, n_samples, 0);
+    const Matrix& matrix = values.matrix;
     Input<std::int64_t> classes;
     Input<double> numbers;
     Truth truth{nullptr, nullptr};
@@ -337,7 +418,14 @@ std::vector<std::uint32_t> shuffle(std::uint32_t n, std::uint64_t key, std::uint
 NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);  // static type objects outlive the interpreter in subinterpreters
     nb::class_<PyRankTable>(m, "RankTable")
-        .def(nb::init<AnyMatrix, int>(), "x"_a, "n_threads"_a)
+        .def(nb::init<const nb::object&, int, std::size_t>(), "x"_a, "n_threads"_a,
+             "first_feature"_a = 0)
+        .def(nb::init<const nb::object&, std::size_t, Input<std::uint8_t>, Input<std::uint64_t>,
+                      Input<std::uint32_t>, Input<std::uint8_t>, std::uint64_t, std::size_t,
+                      std::size_t>(),
+             "x"_a.none(), "n_samples"_a, "block"_a, "differs"_a, "n_known"_a, "flags"_a,
+             "fingerprint"_a, "most_resident"_a, "value_bytes"_a)
+        .def("arrays", &arrays)
         .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })
         .def_prop_ro("n_features", [](const PyRankTable& t) { return t.table->n_features(); })
         .def_prop_ro("bytes", [](const PyRankTable& t) { return t.table->bytes(); })
@@ -377,10 +465,10 @@ NB_MODULE(_native, m) {
           "settings"_a, "probes"_a.none(), "coupling_edges"_a, "n_threads"_a, "max_seconds"_a,
           "earlier"_a,
           "progress"_a.none());
-    m.def("predict", &predict, "trees"_a, "x"_a, "n_threads"_a);
-    m.def("apply", &apply, "trees"_a, "x"_a, "n_threads"_a);
-    m.def("permuted_errors", &permuted_errors, "trees"_a, "x"_a, "y"_a, "is_classes"_a,
-          "settings"_a, "n_threads"_a);
+    m.def("predict", &predict, "trees"_a, "x"_a, "n_samples"_a, "n_threads"_a);
+    m.def("apply", &apply, "trees"_a, "x"_a, "n_samples"_a, "n_threads"_a);
+    m.def("permuted_errors", &permuted_errors, "trees"_a, "x"_a, "n_samples"_a, "y"_a,
+          "is_classes"_a, "settings"_a, "n_threads"_a);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed bijection of 0..n-1 (see keyed_random.hpp).");
     m.def("isa", [] { return isa_name(chosen_isa()); }, "Instruction set that forests use now.");

@@ -18,6 +18,7 @@ struct Settings {
     std::uint64_t seed = 0;
     std::uint32_t first_tree = 0, n_trees = 0;
     bool keep_trees = false, oob = false;
+    bool listed = false;  // list what the trees chose, to be added elsewhere, instead of adding
 };
 
 // One node as a kernel sees it.

@@ -22,7 +22,15 @@ void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settin
               ForestResult& forest) {
     double total = 0.0;
     for (double d : tree.decrease) total += d;
-    for (std::size_t i = 0; i < tree.winner.size(); ++i) {
+    if (settings.listed) {
+        Listing& list = forest.listing;
+        append(list.feature, tree.winner);
+        append(list.coupling_bin, tree.coupling_bin);
+        for (double d : tree.decrease) list.importance.push_back(total > 0.0 ? d / total : 0.0);
+        append(list.oob_sample, tree.oob_sample);
+        append(list.oob_value, tree.oob_value);
+    }
+    for (std::size_t i = 0; i < tree.winner.size() && !settings.listed; ++i) {
         const std::size_t f = tree.winner[i];
         ++forest.counts[f];
         ++forest.couplings[f * n_bins + tree.coupling_bin[i]];
@@ -31,7 +39,7 @@ void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settin
     forest.nodes_per_tree.push_back(static_cast<std::int64_t>(tree.winner.size()));
     const std::size_t V = tree.oob_sample.empty() ? 0
                                                   : tree.oob_value.size() / tree.oob_sample.size();
-    for (std::size_t i = 0; i < tree.oob_sample.size(); ++i) {
+    for (std::size_t i = 0; i < tree.oob_sample.size() && !settings.listed; ++i) {
         const std::size_t s = tree.oob_sample[i];
         ++forest.oob_trees[s];
         for (std::size_t v = 0; v < V; ++v)
@@ -66,13 +74,15 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
                  const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
-    forest.counts = Zeros<std::int64_t>(F);
-    forest.couplings = Zeros<std::int32_t>(F * n_bins);
+    const std::size_t summed = settings.listed ? 0 : F;
+    forest.counts = Zeros<std::int64_t>(summed);
+    forest.couplings = Zeros<std::int32_t>(summed * n_bins);
     // Sums of doubles depend on their order, so trees are added in theirs, to the sums of earlier
     // trees where the caller brings some.
-    if (!forest.importance) forest.importance = Zeros<double>(F);
-    forest.oob_sum.resize(settings.oob ? table.n_samples() * outcome.n_values() : 0);
-    forest.oob_trees.resize(settings.oob ? table.n_samples() : 0);
+    if (!forest.importance) forest.importance = Zeros<double>(summed);
+    const bool oob_sums = settings.oob && !settings.listed;
+    forest.oob_sum.resize(oob_sums ? table.n_samples() * outcome.n_values() : 0);
+    forest.oob_trees.resize(oob_sums ? table.n_samples() : 0);
     forest.offsets.assign(1, 0);
     if (probes) {
         forest.probe_wins.assign(probes->size(), 0);

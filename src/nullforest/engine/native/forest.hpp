@@ -32,6 +32,17 @@ private:
     std::unique_ptr<T, Free> data_;
 };
 
+// What the trees of a part of a forest chose and predicted, one after the other: whoever adds it
+// up in this order gets the sums of the whole to the last bit. Far smaller than the sums as long
+// as there are fewer nodes than features.
+struct Listing {
+    std::vector<std::uint32_t> feature;  // one entry per internal node
+    std::vector<std::uint8_t> coupling_bin;
+    std::vector<double> importance;
+    std::vector<std::uint32_t> oob_sample;  // one entry per tree and sample that it did not see
+    std::vector<double> oob_value;          // n_values each
+};
+
 struct ForestResult {
     std::uint32_t n_trees = 0;  // trees 0..n_trees-1 of those asked for are inside
     bool stopped_early = false;
@@ -45,6 +56,7 @@ struct ForestResult {
     std::vector<std::int64_t> probe_couplings;  // strata x bins
     FlatTree trees;                          // one after the other; children count from the root
     std::vector<std::int64_t> offsets;       // where each tree begins; n_trees + 1 of them
+    Listing listing;                         // in the place of the sums, where asked for
 };
 
 // `poll(done)` is called on the calling thread a few times a second and may throw to stop.

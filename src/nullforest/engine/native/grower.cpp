@@ -100,6 +100,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         Split split;
         bool found = false;
         if (!weightless && may_split(node)) {
+            table_.touch(settings_.candidates * table_.stride());
             found = evaluator_->best_split(query(node), split);
             if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
         }
@@ -193,6 +194,17 @@ double TreeGrower::decrease_by(const Pending& node, const Split& split, double t
     return decrease / tree_weight;
 }
 
+// Midway between the neighbours on both sides; the members are sorted by the feature.
+double TreeGrower::threshold_of(const Split& split) const {
+    if (split.n_left >= members_.n_known)
+        return std::numeric_limits<double>::infinity();  // known left, missing right
+    const Matrix& x = table_.matrix();
+    const double below = x.at(members_.sample[split.n_left - 1], split.feature);
+    const double above = x.at(members_.sample[split.n_left], split.feature);
+    const double threshold = below + (above - below) / 2.0;
+    return threshold < above ? threshold : below;  // neighbours in floating point
+}
+
 std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, double& threshold) {
     const std::uint32_t n = node.end - node.begin;
     std::uint32_t* samples = samples_.data() + node.begin;
@@ -202,15 +214,8 @@ std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, dou
     for (std::uint32_t j = 0; j < n; ++j)
         goes_left_[members_.sample[j]] =
             j < split.n_left || (split.missing_left && j >= members_.n_known);
-    const Matrix& x = table_.matrix();
-    const double below = x.at(members_.sample[split.n_left - 1], split.feature);
-    if (split.n_left >= members_.n_known) {
-        threshold = std::numeric_limits<double>::infinity();  // known left, missing right
-    } else {
-        const double above = x.at(members_.sample[split.n_left], split.feature);
-        threshold = below + (above - below) / 2.0;
-        if (!(threshold < above)) threshold = below;  // neighbours in floating point
-    }
+    threshold = 0.0;
+    if (settings_.keep_trees || settings_.oob) threshold = threshold_of(split);
     buffer_.resize(n);
     std::uint32_t left = 0, right = 0;
     for (std::uint32_t i = 0; i < n; ++i) {

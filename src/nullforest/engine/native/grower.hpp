@@ -65,6 +65,7 @@ private:
     double decrease_by(const Pending& node, const Split& split, double tree_weight);
     // Moves the members that go left to the front; returns where the right ones begin.
     std::uint32_t partition(const Pending& node, const Split& split, double& threshold);
+    double threshold_of(const Split& split) const;
     std::uint32_t partition_oob(const Pending& node, const Split& split, double threshold,
                                 bool missing_left);
     void record_leaf(const Pending& node, TreeResult& result);

@@ -1,10 +1,12 @@
 #include "rank_table.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -38,8 +40,8 @@ struct RankTable::Worker {
     }
 };
 
-void RankTable::allocate() {
-    const std::size_t S = n_samples(), F = n_features();
+void RankTable::lay_out() {
+    const std::size_t S = n_samples();
     n_words_ = (S + 63) / 64;
     if (by_order())
         stride_ = 64 * n_words_ + (S > 256 ? 8 * n_words_ : 0);
@@ -47,6 +49,11 @@ void RankTable::allocate() {
         rank_bytes_ = S <= 65536 ? 2 : 4;
         stride_ = (S * rank_bytes_ + 63) / 64 * 64;
     }
+}
+
+void RankTable::allocate() {
+    const std::size_t F = n_features();
+    lay_out();
     mapped_bytes_ = stride_ * F + 64;  // room to read a whole vector past the last feature
     void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -54,6 +61,7 @@ void RankTable::allocate() {
     block_ = static_cast<std::uint8_t*>(memory);
     ask_for_huge_pages(memory, mapped_bytes_);  // candidates lie anywhere in the table
     differs_.reset(new std::uint64_t[F * n_words_]);
+    differs_view_ = differs_.get();
     n_known_.assign(F, 0);
     flags_.assign(F, 0);
 }
@@ -86,8 +94,22 @@ void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
     }
 }
 
-RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll)
-    : matrix_(matrix) {
+RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
+    : matrix_(matrix),
+      most_resident_(arrays.most_resident),
+      value_bytes_(arrays.value_bytes),
+      block_(const_cast<std::uint8_t*>(arrays.block)),  // never written: `set` is not called
+      differs_view_(arrays.differs),
+      n_known_(arrays.n_known, arrays.n_known + matrix.n_features),
+      flags_(arrays.flags, arrays.flags + matrix.n_features),
+      fingerprint_(arrays.fingerprint) {
+    lay_out();
+    for (const std::uint8_t flag : flags_) has_missing_ = has_missing_ || (flag & kMissing);
+}
+
+RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll,
+                     std::size_t first_feature)
+    : matrix_(matrix), first_feature_(first_feature) {
     const std::size_t F = n_features();
     allocate();
     std::atomic<std::size_t> next{0};
@@ -128,10 +150,30 @@ RankTable::RankTable(const Matrix& matrix, int n_threads, const std::function<vo
     }
 }
 
-RankTable::~RankTable() { munmap(block_, mapped_bytes_); }
+// Bytes of files that lie in this process's memory; 0 where the system does not say.
+static std::size_t file_bytes_resident() {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    unsigned long all = 0, resident = 0, of_files = 0;
+    const int read = std::fscanf(file, "%lu %lu %lu", &all, &resident, &of_files);
+    std::fclose(file);
+    return read == 3 ? of_files * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void RankTable::let_go() const {
+    touched_ = 0;
+    if (file_bytes_resident() < most_resident_) return;
+    madvise(block_, stride_ * n_features(), MADV_DONTNEED);
+    if (value_bytes_)
+        madvise(const_cast<char*>(matrix_.data), value_bytes_, MADV_DONTNEED);
+}
+
+RankTable::~RankTable() {
+    if (mapped_bytes_) munmap(block_, mapped_bytes_);
+}
 
 std::size_t RankTable::bytes() const {
-    return mapped_bytes_ + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
+    return stride_ * n_features() + 64 + n_features() * (8 * n_words_ + sizeof(std::uint32_t) + 1);
 }
 
 void RankTable::rank_columns(std::size_t begin, std::size_t end, Worker& worker) {
@@ -216,7 +258,7 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order) {
 // The hash covers what a tree can see: order and ties. Columns add, so threads commute.
 std::uint64_t RankTable::hash_of(std::size_t feature) const {
     const std::uint8_t* out = order(feature);
-    std::uint64_t hash = feature + 1;
+    std::uint64_t hash = first_feature_ + feature + 1;
     for (std::size_t i = 0; i < stride_; i += 8) {
         std::uint64_t word;
         std::memcpy(&word, out + i, 8);

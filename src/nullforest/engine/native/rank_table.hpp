@@ -7,6 +7,8 @@
 // from the next one. Missing values (NaN) come last and are equal to each other; equal values keep
 // the order of the samples.
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,27 +17,59 @@
 
 namespace nullforest {
 
-// The data as the caller holds them: any strides, never copied whole.
+// The data as the caller holds them: any strides, or sparse columns; never copied whole.
 struct Matrix {
-    const char* data;
+    const char* data;  // null where nobody needs the values
     std::ptrdiff_t row_stride, column_stride;  // in bytes
     bool is_double;
     std::size_t n_samples, n_features;
+    // Sparse columns: the samples of the stored values, ascending, and where each column begins.
+    const std::int32_t* stored_sample = nullptr;
+    const std::int64_t* column_start = nullptr;
 
     double at(std::size_t sample, std::size_t feature) const {
+        if (column_start) return stored(sample, feature);
         const char* p = data + static_cast<std::ptrdiff_t>(sample) * row_stride +
                         static_cast<std::ptrdiff_t>(feature) * column_stride;
         return is_double ? *reinterpret_cast<const double*>(p)
                          : static_cast<double>(*reinterpret_cast<const float*>(p));
     }
+
+private:
+    double stored(std::size_t sample, std::size_t feature) const {
+        const std::int32_t* begin = stored_sample + column_start[feature];
+        const std::int32_t* end = stored_sample + column_start[feature + 1];
+        const std::int32_t* found =
+            std::lower_bound(begin, end, static_cast<std::int32_t>(sample));
+        if (found == end || *found != static_cast<std::int32_t>(sample)) return 0.0;
+        const std::size_t i = static_cast<std::size_t>(found - stored_sample);
+        return is_double ? reinterpret_cast<const double*>(data)[i]
+                         : static_cast<double>(reinterpret_cast<const float*>(data)[i]);
+    }
+};
+
+// A finished table, wherever its arrays lie: in a file, or in memory that others share.
+struct RankArrays {
+    const std::uint8_t* block;     // F x stride, and 64 bytes more
+    const std::uint64_t* differs;  // F x words
+    const std::uint32_t* n_known;  // F
+    const std::uint8_t* flags;     // F
+    std::uint64_t fingerprint;
+    // Where block and values are mapped files: how much of files may lie in this process's memory
+    // before they are let go (0: no limit), and how many bytes the values take.
+    std::size_t most_resident, value_bytes;
 };
 
 class RankTable {
 public:
     static constexpr std::size_t kWalkSamples = 512;
 
-    // `poll` is called on the calling thread a few times a second and may throw to stop.
-    RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll);
+    // `poll` is called on the calling thread a few times a second and may throw to stop. Where
+    // the columns are part of a larger table, `first_feature` is the number of the first there.
+    RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll,
+              std::size_t first_feature = 0);
+    // A table that lies elsewhere; the arrays must outlive it.
+    RankTable(const Matrix& matrix, const RankArrays& arrays);
     // Columns to be filled in by `set`, for the samples of `like`.
     RankTable(const RankTable& like, std::size_t n_columns);
     RankTable(const RankTable&) = delete;
@@ -55,7 +89,7 @@ public:
     // The samples in ascending order.
     void read_order(std::size_t feature, std::uint32_t* order) const;
     const std::uint64_t* differs(std::size_t feature) const {
-        return differs_.get() + feature * n_words_;
+        return differs_view_ + feature * n_words_;
     }
     // Positions that hold a value; missing ones follow.
     std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
@@ -63,6 +97,7 @@ public:
     // Per feature: does it have equal values, missing values?
     static constexpr std::uint8_t kTied = 1, kMissing = 2;
     const std::uint8_t* flags() const { return flags_.data(); }
+    const std::uint32_t* known() const { return n_known_.data(); }
 
     // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
     const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride_; }
@@ -79,13 +114,21 @@ public:
         return reinterpret_cast<const std::uint32_t*>(order(feature));
     }
 
+    // Says that about so many bytes are going to be read; lets go of mapped files where much of
+    // them lies in memory. They are read again when needed.
+    void touch(std::size_t bytes) const {
+        if (most_resident_ && (touched_ += bytes) > kTouchedAtOnce) let_go();
+    }
     std::uint64_t fingerprint() const { return fingerprint_; }
     std::size_t bytes() const;
     // The first feature that holds an infinite value, or -1.
     std::int64_t infinite_feature() const { return infinite_feature_; }
 
 private:
+    static constexpr std::size_t kTouchedAtOnce = std::size_t{1} << 26;
     struct Worker;
+    void let_go() const;
+    void lay_out();
     void allocate();
     void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
     template <class Value, class Sort>
@@ -95,10 +138,14 @@ private:
     std::uint64_t hash_of(std::size_t feature) const;
 
     Matrix matrix_;
-    std::size_t n_words_ = 0, stride_ = 0, mapped_bytes_ = 0;
+    std::size_t n_words_ = 0, stride_ = 0, first_feature_ = 0;
+    std::size_t mapped_bytes_ = 0;  // 0: the block belongs to others
+    std::size_t most_resident_ = 0, value_bytes_ = 0;
+    mutable std::atomic<std::size_t> touched_{0};
     int rank_bytes_ = 1;
     std::uint8_t* block_ = nullptr;
     std::unique_ptr<std::uint64_t[]> differs_;
+    const std::uint64_t* differs_view_ = nullptr;  // the same, or memory of others
     std::vector<std::uint32_t> n_known_;
     std::vector<std::uint8_t> flags_;
     bool has_missing_ = false;
