@@ -94,6 +94,8 @@ class Spread:
         """Factors on the rates and their probabilities, by what all kinds of features say."""
         prior = np.array([np.exp(-spread / _USUAL) if spread else 0.0 for spread in SPREADS])
         prior = np.where(prior == 0, 0.5, 0.5 * prior / max(prior.sum(), _TINY))
+        if not np.isfinite(evidence.max()):
+            evidence = self.evidence  # no σ suits all kinds at once
         posterior = prior * np.exp(evidence - evidence.max())
         posterior[posterior < _NEGLIGIBLE * posterior.sum()] = 0
         shares = np.average(self._laws, axis=0, weights=posterior)
