@@ -95,7 +95,7 @@ def permutations(count: int) -> dict[str, object]:
     rng = np.random.default_rng(1)
     labels = [rng.permutation(y) for _ in range(count)]
     table = RankTable(X, n_jobs=peers.THREADS)
-    settings = {"trees": trees, "candidates": candidates, "n_jobs": peers.THREADS}
+    settings = {"trees": trees, "candidates": candidates, "n_jobs": peers.THREADS, "probes": 0}
 
     def singly(some: list) -> list[tuple[float, float]]:
         grow = functools.partial(nf.grow, table, keep_trees=False, oob=False, **settings)
