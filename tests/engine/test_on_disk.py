@@ -191,7 +191,7 @@ def test_a_tree_reads_only_its_pool(tmp_path):
     alone = {"candidates": 20, "draw": "tree", "seed": 5, "probes": 0, "trees": 1}
     expected = nf.grow(X, np.arange(1500) % 2, **alone).tally.counts
     assert counts == expected.tolist()
-    assert grown("all").returncode < 0  # a read that is forbidden is noticed
+    assert grown("all").returncode != 0  # a read that is forbidden is noticed
 
 
 def test_sparse_data_are_never_made_dense():
