@@ -88,14 +88,16 @@ def run(name: str, repeats: int, with_ranger: bool, share: float) -> list[dict[s
     return rows
 
 
-def permutations(count: int) -> dict[str, object]:
+def permutations(count: int, probes: str | int) -> dict[str, object]:
     """Label permutations of A: one call, X ranked once, against one forest at a time."""
     S, F, trees, candidates, *_ = WORKS["A"]
     X, y = data(S, F, 2)
     rng = np.random.default_rng(1)
     labels = [rng.permutation(y) for _ in range(count)]
     table = RankTable(X, n_jobs=peers.THREADS)
-    settings = {"trees": trees, "candidates": candidates, "n_jobs": peers.THREADS, "probes": 0}
+    settings = {"trees": trees, "candidates": candidates, "n_jobs": peers.THREADS}
+    settings["probes"] = probes
+    name = f"{count} label permutations of A, {'with' if probes else 'without'} probes"
 
     def singly(some: list) -> list[tuple[float, float]]:
         grow = functools.partial(nf.grow, table, keep_trees=False, oob=False, **settings)
@@ -109,11 +111,11 @@ def permutations(count: int) -> dict[str, object]:
     single += singly(labels[10::20])
     one_wall, one = (float(np.mean(times)) for times in zip(*single, strict=True))
     print(
-        f"{count} label permutations of A: {wall:.1f} s, {cpu / one:.0f} forests' worth of "
+        f"{name}: {wall:.1f} s, {cpu / one:.0f} forests' worth of "
         f"processor time (at most {count * 1.04:.0f}); the paper reports 22 hours."
     )
     return {
-        "work": f"A x {count} permutations",
+        "work": name,
         "engine": "nullforest.grow_many",
         "peer": "one forest on permuted labels",
         "seconds": round(wall, 3),
@@ -144,7 +146,7 @@ def main() -> None:
     for name in filter(None, chosen.works.split(";")):
         rows += run(name, chosen.repeats, with_ranger, chosen.peer_share)
     if chosen.permutations:
-        rows.append(permutations(chosen.permutations))
+        rows += [permutations(chosen.permutations, probes) for probes in (0, "auto")]
     Path(chosen.out).parent.mkdir(parents=True, exist_ok=True)
     with writing(chosen.out) as file:
         writer = csv.DictWriter(file, list(rows[0]))

@@ -71,6 +71,10 @@ def read_with(path: Any) -> tuple[Tally, dict[str, NDArray[Any]]]:
         raise InputError(f"There is no file {path}.") from None
     except InputError:
         raise
+    except ValueError:  # numpy's advice to load what is no archive unsafely is not for our readers
+        raise InputError(
+            f"{path} is no tally, or a damaged one; make one with Tally.save()."
+        ) from None
     except Exception as error:  # bytes at random make zip, zlib, numpy and json say anything
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
         raise InputError(

@@ -52,7 +52,7 @@ def parallel(engine: Any) -> Iterator[None]:
     """Let a cluster do the work of all that is called inside: forests, tests, simulations.
 
     The results are those of one machine to the last bit. Data are sent to the workers once, and a
-    worker that dies costs time alone. nullforest must be installed on the workers.
+    worker of Dask or Ray that dies costs time alone. nullforest must be installed on the workers.
 
     Parameters
     ----------
