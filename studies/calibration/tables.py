@@ -24,19 +24,37 @@ def ratios(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def trend(rows: pd.DataFrame, trees: dict[str, int]) -> pd.DataFrame:
-    """Slope of log ratio on log trees, by least squares weighted by the ratios' errors."""
-    table = ratios(rows[rows["cell"].isin(trees)], ["cell"])
+    """Slope of log ratio on log trees, with the error of a jackknife over the data sets.
+
+    Least squares, each number of trees weighted by the false positives it had: the variance of a
+    log ratio is about one over their number.
+    """
+    rows = rows[rows["cell"].isin(trees)]
+    x = np.log(list(trees.values()))
     out = []
-    for (null, alpha), part in table.groupby(["null", "alpha"], sort=False):
-        part = part[part["ratio"] > 0]
-        x = np.log([trees[cell] for cell in part["cell"]])
-        y, spread = np.log(part["ratio"]), part["error"] / part["ratio"]
-        weight = 1 / np.maximum(spread, 1e-3) ** 2
-        centre = np.average(x, weights=weight)
-        lever = np.sum(weight * (x - centre) ** 2)
-        slope = np.sum(weight * (x - centre) * y) / lever
-        out.append({"null": null, "alpha": alpha, "slope": slope, "error": lever**-0.5})
+    for (null, alpha), part in rows.groupby(["null", "alpha"], sort=False):
+        counted = part.pivot_table(index="seed", columns="cell", values="below")[list(trees)]
+        below = counted.dropna().to_numpy()  # data sets that all numbers of trees have met
+        n = len(below)
+        left_out = [_slope(x, below.sum(0) - one) for one in below]
+        out.append(
+            {
+                "null": null,
+                "alpha": f"{alpha:g}",
+                "slope": _slope(x, below.sum(0)),
+                "error": np.sqrt((n - 1) * np.var(left_out)),
+                "data sets": n,
+            }
+        )
     return pd.DataFrame(out)
+
+
+def _slope(x: np.ndarray, below: np.ndarray) -> float:
+    """Slope of log below on x, weighted by below; cells without a false positive say nothing."""
+    some = below > 0
+    x, below = x[some], below[some]
+    centre = np.average(x, weights=below)
+    return float(np.sum(below * (x - centre) * np.log(below)) / np.sum(below * (x - centre) ** 2))
 
 
 def wide(table: pd.DataFrame, index: str) -> str:

@@ -85,3 +85,12 @@ def thinned_sf(k, wins, q, weights):
     """Weighted mean over probes of P(Bin(W_p, q) > k): a double loop."""
     tails = [sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins]
     return sum(v * t for v, t in zip(weights, tails, strict=True)) / sum(weights)
+
+
+def probes_worth(k, wins, q, weights):
+    """t²/variance of the tail t beyond k, the weighted mean of P(Bin(W_p, q) > k)."""
+    above = [sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins]
+    total = sum(weights)
+    tail = sum(v * p for v, p in zip(weights, above, strict=True)) / total
+    variance = sum((v * (p - tail)) ** 2 for v, p in zip(weights, above, strict=True)) / total**2
+    return tail**2 / variance

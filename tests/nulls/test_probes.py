@@ -38,6 +38,22 @@ def test_thinning_is_the_double_loop():
         assert stratum.thinned(0.7).sf(k) == pytest.approx(expected, rel=1e-10)
 
 
+def test_worth_of_the_probes_is_the_plain_variance():
+    """Probes alike within .05 in √(expected count) are taken together: two parts in a hundred."""
+    rng = np.random.default_rng(12)
+    wins = rng.poisson(30 * rng.gamma(2, 0.5, 300))
+    weights = rng.choice([0.5, 1.0, 2.0], 300)
+    stratum = strata.Stratum(
+        wins, np.full(300, 0.3), np.ones(300, int), weights, weights**2, np.zeros(18, int)
+    )
+    k = [0, 3, 8, 15, 22]
+    expected = [naive.probes_worth(i, wins.tolist(), 0.3, weights.tolist()) for i in k]
+    np.testing.assert_allclose(stratum.worth(k), expected, rtol=0.02)
+    for least in (5, 20, 60):
+        last = stratum.last_with(least)
+        assert stratum.worth(last)[0] >= least > stratum.worth(last + 1)[0]
+
+
 def test_body_is_the_thinned_probes(monkeypatch):
     monkeypatch.setattr(spreading, "SPREADS", (0.0,))
     tally = forest(np.random.default_rng(1))
@@ -48,7 +64,7 @@ def test_body_is_the_thinned_probes(monkeypatch):
     k = np.arange(splice.joint + 1)
     expected = [stats.binom.sf(i, wins, q).mean() for i in k]
     np.testing.assert_allclose(null.sf(k), expected, rtol=1e-9)
-    assert null.sf(splice.joint) * len(wins) >= probes.FEWEST_PROBES
+    # Seen at least as far as by probes that exceed a count for certain or not at all.
     assert splice.body.sf(splice.joint + 1) * len(wins) < probes.FEWEST_PROBES
 
 
@@ -112,7 +128,7 @@ def test_tail_continues_with_the_probes_own_spread():
     null = probes.from_tally(tally)
     p = null.sf(tally.counts) + rng.random(20_000) * null.pmf(tally.counts)
     for alpha in (0.05, 0.01, 0.001):
-        # α·F features lie beyond the level; α·P probes mark it, or 25 where it is extrapolated.
+        # α·F features lie beyond the level; α·P probes mark it, or 60 where it is extrapolated.
         noise = np.sqrt(1 / (alpha * 20_000) + 1 / max(alpha * 4000, probes.FEWEST_PROBES))
         assert (p < alpha).mean() / alpha == pytest.approx(1, abs=4 * noise)
 

@@ -15,9 +15,8 @@ clusters that thinning does not undo, and the null is somewhat too wide.
 
 Real features are correlated with each other and so win less than independent probes do; q_p is
 therefore scaled to the counts (`matching`), and how much it had to be scaled tells how correlated
-the features are. Where fewer than 25 probes remain in the tail it goes on with the shape of the
-bagged null, whose couplings are scaled such that its variance is the probes' own,
-(Var W − W̄)/W̄² (the part of the variance that is not the noise of counting).
+the features are. Where the tail is known no better than from 60 probes it goes on with the shape
+of the bagged null, which is made to fall off as the probes do (`tails`).
 
 Where features differ in kind (few-level columns), each stratum has its own probes, its own tail
 and, if its features were chosen often enough, its own scale.
@@ -46,8 +45,10 @@ from nullforest.nulls.strata import Ints, Stratum, stratum_of
 from nullforest.nulls.tails import tail_after
 from nullforest.tallies import Tally
 
-#: Probes that must remain in the tail: their number is then known to 20 % (1/√25).
-FEWEST_PROBES = 25
+#: Probes with which a kind of feature can be judged by them at all.
+FEWEST_OF_A_KIND = 25
+#: Probes, counted whole, that the tail must be known from: to 13 % then (1/√60).
+FEWEST_PROBES = 60
 #: Probes whose mean excess the tail takes over, 7 % uncertain (1/√200), but never more than this
 #: share of the features.
 EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
@@ -250,7 +251,7 @@ def _pooled_scale(strata: list[Stratum], counts: list[Ints]) -> float:
 
 def _scaled(stratum: Stratum, counts: Ints, pooled: Callable[[], float]) -> tuple[Stratum, bool]:
     """The stratum with its thinning matched to the counts, and whether it can be thinned so."""
-    if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
+    if not stratum.wins.any() or stratum.n_probes < FEWEST_OF_A_KIND:
         return stratum, False
     scale = _own_scale(stratum, counts, pooled)
     possible = scale * stratum.thinning <= 1
@@ -273,10 +274,10 @@ def _without_thinning(
 ) -> tuple[Splice, str]:
     """The bagged model of a stratum's counts, and why it must serve."""
     shape = _tail(tally, trees, stratum)
-    if not stratum.wins.any() or stratum.n_probes < FEWEST_PROBES:
+    if not stratum.wins.any() or stratum.n_probes < FEWEST_OF_A_KIND:
         return _bagged_model(tally, shape, counts), (
-            f"Fewer than {FEWEST_PROBES} probes, or none that ever won, stand for some features; "
-            "their null is the bagged model."
+            f"Fewer than {FEWEST_OF_A_KIND} probes, or none that ever won, stand for some "
+            "features; their null is the bagged model."
         )
     if seldom:
         return _bagged_model(tally, shape, counts), (
@@ -295,10 +296,9 @@ def _spliced(
 ) -> Splice:
     """The thinned probes, spread out by `factors`, and the tail that goes on from them."""
     body = stratum.thinned(factors, shares)
-    squared = stratum.thinned(factors, shares, squared=True)
-    joint = stratum.last_with(FEWEST_PROBES, body, squared)
-    edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES, body, squared))
-    few = float(np.sqrt(stratum.noise * squared.sf(edge))) / max(body.beyond(edge), _TINY)
+    joint = stratum.last_with(FEWEST_PROBES)
+    edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES))
+    few = 1 / np.sqrt(max(float(stratum.worth(edge)[0]), 1.0))
     error = few * body.excess_variation(edge)
     tail = tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
     return Splice(body, tail, joint)

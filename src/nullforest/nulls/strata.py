@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
 
 from nullforest.nulls.base import Floats
 from nullforest.nulls.mixtures import BinomialMixture
@@ -14,6 +16,8 @@ from nullforest.tallies import Tally
 Ints = NDArray[np.int64]
 
 _NEVER_SEEN = 1e-7  # no tail so small is seen: picks reach to about one in 10⁵
+_ALIKE = 0.05  # in √(expected count), of which counts have a standard deviation of ½
+_TRIED = 24  # counts looked at in one round of a search
 
 
 @dataclass(frozen=True)
@@ -39,32 +43,67 @@ class Stratum:
     squares: Floats
     couplings: Ints
 
-    def thinned(
-        self, scale: ArrayLike, shares: ArrayLike = 1.0, *, squared: bool = False
-    ) -> BinomialMixture:
+    def thinned(self, scale: ArrayLike, shares: ArrayLike = 1.0) -> BinomialMixture:
         """Counts of a null feature when the thinning is multiplied by `scale`.
 
-        With several scales, each has a probability in `shares`. `squared`: probes weigh the
-        squares of their weights. A thinning above 1 is cut to 1.
+        With several scales, each has a probability in `shares`. A thinning above 1 is cut to 1.
         """
         factor, share = np.atleast_1d(scale), np.atleast_1d(shares)
-        weights = self.squares if squared else self.weights
         return BinomialMixture(
             np.tile(self.wins, len(factor)),
             np.outer(factor, self.thinning).ravel(),
-            np.outer(share, weights).ravel(),
+            np.outer(share, self.weights).ravel(),
         )
 
-    def last_with(self, probes: float, body: BinomialMixture, squared: BinomialMixture) -> int:
-        """The last count whose tail is known as well as from so many probes of equal weight.
+    def worth(self, k: ArrayLike) -> Floats:
+        """How many probes, counted whole, the tail P(n > k) is known from.
 
-        A tail t = Σ w P_p / Σ w has the variance Σ w² P_p / (Σ w)² at most, P_p the probability
-        that the thinned wins of probe p exceed the count; with equal weights t²/variance is t
-        times the number of probes. `squared` are the thinned wins weighted by w².
+        With P_p the probability that the thinned wins of probe p exceed k, the tail is
+        t = Σ w P_p / Σ w, and its variance Σ w² (P_p − t)² / (Σ w)². Probes of equal weight that
+        exceed k for certain or not at all would give t²/variance = t · number / (1 − t). Thinned
+        wins that only may exceed k tell more than that: many probes have a part in such a tail.
         """
-        k = np.arange(body.quantile(_NEVER_SEEN) + 1)
-        good = body.sf(k) ** 2 >= probes * self.noise * squared.sf(k)
-        return int(np.argmin(good)) - 1 if not good.all() else len(k) - 1
+        at = np.atleast_1d(np.asarray(k, float))
+        wins, thinning, weights, squares = self._groups
+        above = np.where(
+            wins > at, betainc(at + 1, np.maximum(wins - at, 1.0), np.minimum(thinning, 1.0)), 0.0
+        )
+        tail = weights @ above / weights.sum()
+        variance = squares @ (above - tail) ** 2 / weights.sum() ** 2
+        return np.asarray(np.divide(tail**2, variance, out=np.zeros_like(tail), where=variance > 0))
+
+    @cached_property
+    def _groups(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Wins, thinning, weights and squares of groups of probes that are nearly alike."""
+        expected = self.wins * self.thinning
+        group = np.floor(np.sqrt(expected) / _ALIKE).astype(np.int64)
+        group = np.unique(group, return_inverse=True)[1].ravel()
+        weights, squares, wins, mean = (
+            np.bincount(group, each).astype(float)
+            for each in (
+                self.weights,
+                self.squares,
+                self.weights * self.wins,
+                self.weights * expected,
+            )
+        )
+        wins, mean = wins / weights, mean / weights
+        thinning = np.divide(mean, wins, out=np.zeros_like(mean), where=wins > 0)
+        return wins[:, None], thinning[:, None], weights, squares
+
+    def last_with(self, probes: float) -> int:
+        """The last count whose tail is known as well as from so many whole probes."""
+        end = self.thinned(1.0).quantile(_NEVER_SEEN)
+        low, high = -1, end + 1
+        while high - low > 1:  # in a few rounds of many counts each
+            tried = np.unique(np.linspace(low + 1, high - 1, _TRIED).astype(np.int64))
+            good = self.worth(tried) >= probes
+            first_bad = len(tried) if good.all() else int(np.argmin(good))
+            low, high = (
+                int(tried[first_bad - 1]) if first_bad else low,
+                int(tried[first_bad]) if first_bad < len(tried) else high,
+            )
+        return low
 
     @property
     def noise(self) -> float:

@@ -9,9 +9,11 @@ import numpy as np
 from nullforest.nulls.mixtures import BinomialMixture
 from nullforest.nulls.shapes import SCALES, Shape
 
-_STEPS = 3  # then the factor is found to a few percent; the probes know it to ten or so
-_APART = 0.2  # in the logarithm of the factor: where the slope of the excess is measured
+_STEPS = 2  # then the factor is found to a few percent; the probes know it to ten or so
+_USUAL = -0.3  # logarithm of the factor for many a forest
+_CLOSE = 0.05  # logarithms so close give no slope
 _FLAT = 0.05  # least slope: below it the couplings hardly move the excess
+_MISFIT = 0.15  # of the logarithm of the factor; set on simulated data (docs/theory.md)
 _TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
 _RARE = 1e-7  # a share beyond the edge so small that it is no divisor
 
@@ -24,8 +26,10 @@ def tail_after(
     Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
     variance instead, much of which comes from below, makes the tail far too heavy where the label
     is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
-    number, times how much excesses vary. The tail is averaged over it, with the three points of a
-    Gauss–Hermite rule: further out, what is not known makes it heavier.
+    number, times how much excesses vary. Besides, no model falls off quite as features do: from
+    setting to setting the couplings that fit best are off by `_MISFIT`. The tail is averaged over
+    both, with the three points of a Gauss–Hermite rule: further out, what is not known makes it
+    heavier.
     """
 
     def model(factor: float, *, fine: bool = False) -> BinomialMixture:
@@ -39,13 +43,16 @@ def tail_after(
     def miss(log_factor: float) -> float:
         return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
 
-    # Newton's steps on the log scale, along which the excess grows steadily; near 0 as a rule.
-    at = 0.0
+    # Secants on the log scale, along which the excess grows steadily.
+    at, missed = _USUAL, miss(_USUAL)
+    slope = max((missed - miss(0.0)) / _USUAL, _FLAT)
     for _ in range(_STEPS):
-        missed = miss(at)
-        slope = max((miss(at + _APART) - missed) / _APART, _FLAT)
+        before, missed_before = at, missed
         at = float(np.clip(at - np.clip(missed / slope, -1.5, 1.5), *np.log(SCALES)))
-    apart = min(np.sqrt(3.0) * error / slope, 1.0)
+        missed = miss(at)
+        if abs(at - before) > _CLOSE:
+            slope = max((missed - missed_before) / (at - before), _FLAT)
+    apart = min(np.sqrt(3.0) * np.hypot(error / slope, _MISFIT), 1.0)
     heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
     parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
     shares = [weight / max(part.beyond(edge), _RARE) for weight, part in parts]
