@@ -133,12 +133,19 @@ def _answer(cells: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: str) 
         + " and ".join(_READING[name] for name in chosen["reading"].unique())
         + "."
     ]
-    own = chosen[(chosen["n_samples"] != COPIED[0]) | (chosen["n_features"] != COPIED[1])]
+    copied = (chosen["n_samples"] == COPIED[0]) & (chosen["n_features"] == COPIED[1])
+    own = chosen[~copied]
+    fits = chosen[copied].groupby("caption")["agrees"].agg(["sum", "size"])
     lines.append(
         f"The printed row (S, F) = {COPIED} is the same in both tables, a copying slip that cannot "
-        f"be right for both; without it {int(own['agrees'].sum())} of {len(own)} agree "
-        f"({own['agrees'].mean():.0%})."
+        f"be right for both; without it {_of(own['agrees'].sum(), len(own))} agree."
     )
+    if len(fits):
+        once = fits.sort_values("sum").iloc[-1]
+        lines.append(
+            f"Counted once, in the table captioned {once.name}, which it fits better: "
+            f"{_of(own['agrees'].sum() + once['sum'], len(own) + once['size'])} agree."
+        )
     for other in PAIRINGS:
         if other != pairing:
             shares = cells[cells["pairing"] == other].groupby("rule")["agrees"].mean()
@@ -151,6 +158,10 @@ def _answer(cells: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: str) 
             f"The other experiments were run with {BEST_RULE}, which was thought to fit best."
         )
     return "\n".join(lines)
+
+
+def _of(part: float, whole: float) -> str:
+    return f"{int(part)} of {int(whole)} ({part / whole:.0%})"
 
 
 def _disagreements(chosen: pd.DataFrame) -> str:
