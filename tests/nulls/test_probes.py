@@ -275,3 +275,10 @@ def test_counts_far_above_zero_leave_factors_without_a_body():
         400, rel=0.02
     )  # four errors of 200 counts of 400 ± 20 are 1.4 %
     assert 0.02 < (null.pvalues(counts) <= 0.1).mean() < 0.2
+
+
+@pytest.mark.parametrize(("pool", "warned"), [(10, True), (200, False)])
+def test_a_crowded_pool_is_noted(pool, warned):
+    X, y, _ = nf.simulate.independent(60, 300, 0, 0.0, seed=5)
+    tally = nf.grow(X, y, trees=200, candidates=pool, draw="tree", seed=1).tally
+    assert any("feature of its pool" in note for note in probes.from_tally(tally).notes) == warned

@@ -36,7 +36,7 @@ from scipy.special import xlogy
 from nullforest.errors import InputError
 from nullforest.nulls.base import Floats, Null
 from nullforest.nulls.contrasts import CONTRASTS
-from nullforest.nulls.diagnostics import dispersion
+from nullforest.nulls.diagnostics import crowding, dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
 from nullforest.nulls.shapes import Shape, Trees
@@ -239,7 +239,7 @@ def _notes(tally: Tally) -> tuple[str, ...]:
             f"With only {tally.n_features} features the expected count of a null feature is "
             "estimated from few numbers; p-values are rough."
         )
-    load = float((tally.nodes_per_tree / tally.pool_per_tree).mean())
+    load = crowding(tally)
     if load > 1:
         notes.append(
             f"A tree has {load:.1f} times as many nodes as features to choose from, so it takes "

@@ -1,4 +1,4 @@
-"""How far do the counts stray from the paper's model?"""
+"""How far do the counts stray from the paper's model, and is a tree crowded?"""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def dispersion(tally: Tally, counts: NDArray[np.int64]) -> float:
     expected = paper_dispersion(tally)
     observed = float(counts.var(ddof=1) / counts.mean())
     return observed / expected if expected > 0 else float("nan")
+
+
+def crowding(tally: Tally) -> float:
+    """Nodes of a tree ÷ features in its pool, averaged over the trees."""
+    return float((tally.nodes_per_tree / tally.pool_per_tree).mean())
