@@ -128,7 +128,7 @@ def test_tail_continues_with_the_probes_own_spread():
     null = probes.from_tally(tally)
     p = null.sf(tally.counts) + rng.random(20_000) * null.pmf(tally.counts)
     for alpha in (0.05, 0.01, 0.001):
-        # α·F features lie beyond the level; α·P probes mark it, or 60 where it is extrapolated.
+        # α·F features lie beyond the level; α·P probes mark it, or 25 where it is extrapolated.
         noise = np.sqrt(1 / (alpha * 20_000) + 1 / max(alpha * 4000, probes.FEWEST_PROBES))
         assert (p < alpha).mean() / alpha == pytest.approx(1, abs=4 * noise)
 

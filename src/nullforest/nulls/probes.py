@@ -15,7 +15,7 @@ clusters that thinning does not undo, and the null is somewhat too wide.
 
 Real features are correlated with each other and so win less than independent probes do; q_p is
 therefore scaled to the counts (`matching`), and how much it had to be scaled tells how correlated
-the features are. Where the tail is known no better than from 60 probes it goes on with the shape
+the features are. Where the tail is known no better than from 25 probes it goes on with the shape
 of the bagged null, which is made to fall off as the probes do (`tails`).
 
 Where features differ in kind (few-level columns), each stratum has its own probes, its own tail
@@ -47,12 +47,15 @@ from nullforest.tallies import Tally
 
 #: Probes with which a kind of feature can be judged by them at all.
 FEWEST_OF_A_KIND = 25
-#: Probes, counted whole, that the tail must be known from: to 13 % then (1/√60).
-FEWEST_PROBES = 60
+#: Probes, counted whole, that the tail must be known from: to 20 % then (1/√25).
+FEWEST_PROBES = 25
 #: Probes whose mean excess the tail takes over, 7 % uncertain (1/√200), but never more than this
 #: share of the features.
 EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
-_TINY = np.finfo(float).tiny
+#: How far the tail's couplings may be off (standard deviation of their logarithm): where features
+#: are independent as probes are; more of it by the logarithm of how much less features win than
+#: probes, since probes stand less well for correlated features; and at most.
+MISFIT, MISFIT_CORRELATED, LARGEST_MISFIT = 0.125, 0.6, 0.3
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
 
@@ -211,10 +214,11 @@ def from_tally(tally: Tally) -> ProbeNull:
     evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)  # -inf: out
     notes = _crowded(tally)
     fitted = []
-    for (stratum, usable), spread, own in zip(scaled, spreads, counts, strict=True):
+    for before, (stratum, usable), spread, own in zip(strata, scaled, spreads, counts, strict=True):
         if spread is not None:
             factors, shares = spread.factors(evidence)
-            fitted.append(_spliced(tally, trees, stratum, factors, shares))
+            misfit = _misfit(before.mean / stratum.mean)
+            fitted.append(_spliced(tally, trees, stratum, factors, shares, misfit))
             continue
         distribution, note = _without_thinning(tally, trees, stratum, own, seldom=usable)
         fitted.append(distribution)
@@ -308,8 +312,19 @@ def _without_thinning(
     )
 
 
+def _misfit(excess: float) -> float:
+    """How uncertain the tail's couplings are where probes win `excess` times what features do."""
+    correlated = MISFIT_CORRELATED * np.log(max(excess, 1.0))
+    return float(min(np.hypot(MISFIT, correlated), LARGEST_MISFIT))
+
+
 def _spliced(
-    tally: Tally, trees: Trees, stratum: Stratum, factors: Floats, shares: Floats
+    tally: Tally,
+    trees: Trees,
+    stratum: Stratum,
+    factors: Floats,
+    shares: Floats,
+    misfit: float,
 ) -> Splice:
     """The thinned probes, spread out by `factors`, and the tail that goes on from them."""
     body = stratum.thinned(factors, shares)
@@ -317,7 +332,7 @@ def _spliced(
     edge = max(body.quantile(EXCESS_SHARE), stratum.last_with(EXCESS_PROBES))
     few = 1 / np.sqrt(max(float(stratum.worth(edge)[0]), 1.0))
     error = few * body.excess_variation(edge)
-    tail = tail_after(body, edge, error, _tail(tally, trees, stratum), tally.n_nodes)
+    tail = tail_after(body, edge, error, misfit, _tail(tally, trees, stratum), tally.n_nodes)
     return Splice(body, tail, joint)
 
 

@@ -13,23 +13,21 @@ _STEPS = 2  # then the factor is found to a few percent; the probes know it to t
 _USUAL = -0.3  # logarithm of the factor for many a forest
 _CLOSE = 0.05  # logarithms so close give no slope
 _FLAT = 0.05  # least slope: below it the couplings hardly move the excess
-_MISFIT = 0.15  # of the logarithm of the factor; set on simulated data (docs/theory.md)
 _TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
 _RARE = 1e-7  # a share beyond the edge so small that it is no divisor
 
 
 def tail_after(
-    body: BinomialMixture, edge: int, error: float, shape: Shape, nodes: int
+    body: BinomialMixture, edge: int, error: float, misfit: float, shape: Shape, nodes: int
 ) -> BinomialMixture:
     """The bagged model that falls off as the body does beyond the count `edge`.
 
     Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
     variance instead, much of which comes from below, makes the tail far too heavy where the label
     is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
-    number, times how much excesses vary. Besides, no model falls off quite as features do: from
-    setting to setting the couplings that fit best are off by `_MISFIT`. The tail is averaged over
-    both, with the three points of a Gauss–Hermite rule: further out, what is not known makes it
-    heavier.
+    number, times how much excesses vary. Besides, no model falls off quite as features do:
+    `misfit` is how far the logarithm of the factor may be off further out. The tail is averaged
+    over both, with the three points of a Gauss–Hermite rule: what is not known makes it heavier.
     """
 
     def model(factor: float, *, fine: bool = False) -> BinomialMixture:
@@ -52,7 +50,7 @@ def tail_after(
         missed = miss(at)
         if abs(at - before) > _CLOSE:
             slope = max((missed - missed_before) / (at - before), _FLAT)
-    apart = min(np.sqrt(3.0) * np.hypot(error / slope, _MISFIT), 1.0)
+    apart = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), 1.0)
     heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
     parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
     shares = [weight / max(part.beyond(edge), _RARE) for weight, part in parts]
