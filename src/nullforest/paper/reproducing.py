@@ -85,7 +85,8 @@ class Reproduction:
             "comparison" in self.tables
             and not (cells := all_compared(self.tables["comparison"])).empty
         ):
-            put("comparison_cells.csv", cells.to_csv(index=False, float_format="%.6g"))
+            stamped = cells.assign(seed=self.seed, version=__version__)
+            put("comparison_cells.csv", stamped.to_csv(index=False, float_format="%.6g"))
         facts = self.facts()
         put("reproduction.md", verdict(self.tables, self.claims, self.titles, facts))
         words = (
