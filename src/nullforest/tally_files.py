@@ -16,7 +16,7 @@ from nullforest.files import writing
 from nullforest.tallies import ProbeTally, Tally
 
 FORMAT = "nullforest tally"
-FORMAT_VERSION = 2  # 1: all probes weigh the same
+FORMAT_VERSION = 3  # 1: all probes weigh the same; 2: nobody knows how alike features are
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names")
@@ -34,6 +34,7 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
             arrays[name] = getattr(tally, name)
     if tally.probes is not None:
         arrays |= {f"probe_{name}": getattr(tally.probes, name) for name in _PROBE_ARRAYS}
+        arrays["probe_likeness"] = np.array(tally.probes.likeness)
     header = {"format": FORMAT, "version": FORMAT_VERSION, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     text = json.dumps(header, sort_keys=True).encode()
@@ -103,7 +104,10 @@ def _tally_in(archive: Any, path: Path) -> Tally:
     fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
     if "probe_ids" in archive:
         known = {name: f"probe_{name}" for name in _PROBE_ARRAYS if f"probe_{name}" in archive}
-        fields["probes"] = ProbeTally(**{name: archive[key] for name, key in known.items()})
+        likeness = float(archive["probe_likeness"]) if "probe_likeness" in archive else 0.0
+        fields["probes"] = ProbeTally(
+            **{name: archive[key] for name, key in known.items()}, likeness=likeness
+        )
     return Tally(**fields)
 
 

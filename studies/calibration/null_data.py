@@ -30,9 +30,9 @@ Rng = np.random.Generator
 Array = NDArray[Any]
 
 
-def fresh(number: int) -> range:
+def fresh(number: int, first: int = FIRST_SEED) -> range:
     """Seeds of so many data sets."""
-    return range(FIRST_SEED, FIRST_SEED + number)
+    return range(first, first + number)
 
 
 def normal_features(rng: Rng, S: int, F: int) -> Array:

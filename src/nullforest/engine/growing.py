@@ -311,7 +311,9 @@ def _grow(
         candidates=plan.candidates,
         n_samples=S,
         couplings=raw["couplings"],
-        probes=None if probes is None or asking is None else tally_of(probes, asking, table, raw),
+        probes=None
+        if probes is None or asking is None
+        else tally_of(probes, asking, table, target, raw),
         feature_names=table.feature_names,
         splitter="best",
         source="nullforest",

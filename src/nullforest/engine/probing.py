@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest.engine import _native
+from nullforest.engine.likeness import likeness
 from nullforest.engine.ranking import RankTable
 from nullforest.engine.targets import Target
 from nullforest.errors import InputError
@@ -385,7 +386,7 @@ def _rankings(
 
 
 def tally_of(
-    probes: _native.Probes, plan: ProbePlan, table: RankTable, raw: dict[str, Any]
+    probes: _native.Probes, plan: ProbePlan, table: RankTable, target: Target, raw: dict[str, Any]
 ) -> ProbeTally:
     """What the engine counted, in the order of the probes' identities, as sums of tallies are."""
     order = np.argsort(probes.ids)
@@ -397,4 +398,5 @@ def tally_of(
         feature_strata=table.strata.features,
         couplings=raw["probe_couplings"],
         weights=probes.weights[order],
+        likeness=likeness(table, target),
     )

@@ -40,7 +40,7 @@ from nullforest.nulls.diagnostics import crowding, dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
 from nullforest.nulls.shapes import Shape, Trees
 from nullforest.nulls.splices import Splice
-from nullforest.nulls.spreading import Spread
+from nullforest.nulls.spreading import NONE, Spread
 from nullforest.nulls.strata import Ints, Stratum, stratum_of
 from nullforest.nulls.tails import tail_after
 from nullforest.tallies import Tally
@@ -56,6 +56,11 @@ EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
 #: are independent as probes are; more of it by the logarithm of how much less features win than
 #: probes, since probes stand less well for correlated features; and at most.
 MISFIT, MISFIT_CORRELATED, LARGEST_MISFIT = 0.125, 0.6, 0.3
+#: Independent probes stand less well for features that are alike. Between these two values of the
+#: likeness (independent features have 0 ± .0002, genes and cortical maps .02 to .04) the misfit
+#: grows to its largest, and the probability beforehand that features differ no more than probes
+#: falls to this.
+ALIKE, NONE_ALIKE = (0.005, 0.015), 0.1
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
 
@@ -213,11 +218,12 @@ def from_tally(tally: Tally) -> ProbeNull:
     ]
     evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)  # -inf: out
     notes = _crowded(tally)
+    alike = float(np.clip((asked.likeness - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0))
     fitted = []
     for before, (stratum, usable), spread, own in zip(strata, scaled, spreads, counts, strict=True):
         if spread is not None:
-            factors, shares = spread.factors(evidence)
-            misfit = _misfit(before.mean / stratum.mean)
+            factors, shares = spread.factors(evidence, NONE + alike * (NONE_ALIKE - NONE))
+            misfit = _misfit(before.mean / stratum.mean, alike)
             fitted.append(_spliced(tally, trees, stratum, factors, shares, misfit))
             continue
         distribution, note = _without_thinning(tally, trees, stratum, own, seldom=usable)
@@ -312,10 +318,11 @@ def _without_thinning(
     )
 
 
-def _misfit(excess: float) -> float:
+def _misfit(excess: float, alike: float) -> float:
     """How uncertain the tail's couplings are where probes win `excess` times what features do."""
     correlated = MISFIT_CORRELATED * np.log(max(excess, 1.0))
-    return float(min(np.hypot(MISFIT, correlated), LARGEST_MISFIT))
+    misfit = min(float(np.hypot(MISFIT, correlated)), LARGEST_MISFIT)
+    return misfit + alike * (LARGEST_MISFIT - misfit)
 
 
 def _spliced(
@@ -372,6 +379,7 @@ def _diagnostics(
         "null_share": float(null.shares @ shares),
         "dispersion": dispersion(tally, tally.counts[tally.counts <= likely]),
         "probes": int(sum(s.n_probes for s in strata)),
+        "likeness": tally.probes.likeness if tally.probes is not None else 0.0,
         "strata": len(strata),
         "probe_excess": expected / null.mean if null.mean > 0 else float("nan"),
         "seen_to": float(max(d.beyond for d in null.distributions)),

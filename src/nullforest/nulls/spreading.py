@@ -5,12 +5,12 @@ what the trees split by first, some more and some less, so each has a base rate 
 its luck, its rate is the probe's times a factor e^x, x ~ N(shift, σ²). How large σ is shows in the
 body of the counts, which would otherwise be too wide for the probes.
 
-Beforehand σ = 0 has probability .85, and the other `SPREADS` share the rest as e^(−σ/0.2): where
-the counts cannot tell, as with few trees, the null hardly widens, so that it is about as cautious
-there as with many. The likelihood of the counts up to the body's 90 % quantile, where relevant
-features have hardly a say, turns them into weights (at each σ the shift is the most likely one;
-where there are several kinds of features, σ is common to all), and the null is the average over all
-σ: a prediction that knows how well σ is known.
+Beforehand σ = 0 has probability .85 (less where features are known to be alike), and the other
+`SPREADS` share the rest as e^(−σ/0.2): where the counts cannot tell, as with few trees, the null
+hardly widens, so that it is about as cautious there as with many. The likelihood of the counts up
+to the body's 90 % quantile, where relevant features have hardly a say, turns them into weights (at
+each σ the shift is the most likely one; where there are several kinds of features, σ is common to
+all), and the null is the average over all σ: a prediction that knows how well σ is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Floats = NDArray[np.float64]
 
 #: Values of σ: from none to rates that differ by a factor of 2.5 either way.
 SPREADS = (0.0, 0.15, 0.25, 0.35, 0.5, 0.7, 0.9)
-_NONE = 0.85  # probability beforehand that features differ no more than probes
+#: Probability beforehand that features differ no more than probes, where they are independent.
+NONE = 0.85
 _USUAL = 0.2  # of σ, where it is not zero: rates that differ by a fifth
 _STEP = 0.075  # of x: half of the smallest σ, for which the sum over a normal law is exact
 _X: Floats = _STEP * np.arange(-32.0, 33.0)  # to 2.4, where the largest σ has lost all but 1 %
@@ -92,10 +93,13 @@ class Spread:
         laws[0] = (_X == 0).astype(float)  # the scale that was matched
         self._laws = laws
 
-    def factors(self, evidence: Floats) -> tuple[Floats, Floats]:
-        """Factors on the rates and their probabilities, by what all kinds of features say."""
+    def factors(self, evidence: Floats, none: float = NONE) -> tuple[Floats, Floats]:
+        """Factors on the rates and their probabilities, by what all kinds of features say.
+
+        `none` is the probability beforehand that σ = 0.
+        """
         prior = np.array([np.exp(-spread / _USUAL) if spread else 0.0 for spread in SPREADS])
-        prior = np.where(prior == 0, _NONE, (1 - _NONE) * prior / max(prior.sum(), _TINY))
+        prior = np.where(prior == 0, none, (1 - none) * prior / max(prior.sum(), _TINY))
         if not np.isfinite(evidence.max()):
             evidence = self.evidence  # no σ suits all kinds at once
         posterior = prior * np.exp(evidence - evidence.max())

@@ -426,6 +426,7 @@ NB_MODULE(_native, m) {
              "x"_a.none(), "n_samples"_a, "block"_a, "differs"_a, "n_known"_a, "flags"_a,
              "fingerprint"_a, "most_resident"_a, "value_bytes"_a)
         .def("arrays", &arrays)
+        .def("column", [](const PyRankTable& t, std::size_t i) { return column(*t.table, i); })
         .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })
         .def_prop_ro("n_features", [](const PyRankTable& t) { return t.table->n_features(); })
         .def_prop_ro("bytes", [](const PyRankTable& t) { return t.table->bytes(); })
