@@ -1,0 +1,65 @@
+"""How much are features alike? Against plain ranks, least squares and a loop over pairs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nullforest as nf
+from naive import likeness as naive
+from nullforest.engine.likeness import MOST_COLUMNS, likeness
+from nullforest.engine.targets import Target
+
+
+def features(rng, n_samples, n_features, shared):
+    """Columns with a common part, some of them coarse, one constant, one with missing values."""
+    common = rng.normal(size=(n_samples, 1))
+    X = (shared * common + rng.normal(size=(n_samples, n_features))).astype(np.float32)
+    X[:, ::4] = np.round(X[:, ::4])
+    X[:, 1] = 3.0
+    X[::7, 2] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.7])
+@pytest.mark.parametrize(("n_samples", "n_features"), [(50, 23), (600, 12)])
+def test_likeness_is_the_loop_over_pairs(shared, n_samples, n_features):
+    rng = np.random.default_rng(n_samples)
+    X = features(rng, n_samples, n_features, shared)
+    classes, numbers = rng.integers(0, 3, n_samples), rng.normal(size=(n_samples, 2))
+    table = nf.RankTable(X)
+    labels = Target("gini", classes, np.arange(3))
+    expected = naive.likeness(X, [(classes == c).astype(float) for c in range(3)])
+    assert likeness(table, labels) == pytest.approx(expected, abs=1e-12)
+    expected = naive.likeness(X, [np.ones(n_samples), *numbers.T])
+    assert likeness(table, Target("variance", numbers)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_relevant_features_are_not_alike_for_that():
+    X, y, _ = nf.simulate.independent(100, 600, 300, 0.7, seed=3)
+    tally = nf.grow(X, y, trees=5, candidates=30, seed=1).tally
+    # r² of independent columns has mean 1/(S−2) and standard deviation √2/(S−2); pairs of 300.
+    error = np.sqrt(2) / 98 / np.sqrt(MOST_COLUMNS * (MOST_COLUMNS - 1) / 2)
+    assert tally.probes.likeness < 4 * error
+
+
+def test_likeness_travels_with_the_tally(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = features(rng, 60, 400, 1.0), np.arange(60) % 2
+    one = nf.grow(X, y, trees=10, seed=1).tally
+    two = nf.grow(X, y, trees=10, seed=1, first_tree=10).tally
+    assert one.probes.likeness > 0.1
+    assert (one + two).probes.likeness == one.probes.likeness == two.probes.likeness
+    one.save(tmp_path / "one.tally")
+    assert nf.Tally.load(tmp_path / "one.tally").probes.likeness == one.probes.likeness
+
+
+def test_features_that_are_alike_are_judged_with_more_caution():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(80, 1000)), np.arange(80) % 2
+    tally = nf.grow(X, y, trees=300, seed=1, keep_trees=False, oob=False).tally
+    alike = replace(tally, probes=replace(tally.probes, likeness=0.03))
+    own, cautious = nf.null(tally, "probes"), nf.null(alike, "probes")
+    k = own.threshold(1e-4)
+    assert cautious.sf(k) > own.sf(k)
+    assert cautious.describe()["likeness"] == 0.03
