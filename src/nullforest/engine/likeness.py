@@ -45,7 +45,8 @@ def likeness(table: RankTable, target: Target) -> float:
     if n < 2:
         return 0.0
     squares = ((ranks.T @ ranks) ** 2).sum() - n
-    return float(max(squares / (n * (n - 1)) - 1 / free, 0.0))
+    # Rounded, since the order in which sums are taken differs from machine to machine.
+    return round(float(max(squares / (n * (n - 1)) - 1 / free, 0.0)), 6)
 
 
 def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> Floats:
