@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -230,10 +231,16 @@ def _cells(cells: pd.DataFrame, rule: str, caption: str) -> str:
     return "\n".join(lines)
 
 
+def _shown(value: object) -> str:
+    """A cell of a table; a dash for what was not run."""
+    if not isinstance(value, float):
+        return str(value)
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
 def _markdown(frame: pd.DataFrame) -> str:
     """A small table in Markdown, numbers to three digits."""
     lines = ["| " + " | ".join(frame.columns) + " |", "|" + "---|" * len(frame.columns)]
     for row in frame.itertuples(index=False):
-        shown = [f"{value:.3f}" if isinstance(value, float) else str(value) for value in row]
-        lines.append("| " + " | ".join(shown) + " |")
+        lines.append("| " + " | ".join(map(_shown, row)) + " |")
     return "\n".join(lines)
