@@ -30,9 +30,9 @@ def test_likeness_is_the_loop_over_pairs(shared, n_samples, n_features):
     table = nf.RankTable(X)
     labels = Target("gini", classes, np.arange(3))
     expected = naive.likeness(X, [(classes == c).astype(float) for c in range(3)])
-    assert likeness(table, labels) == pytest.approx(expected, abs=1e-6)
+    assert likeness(table, labels) == pytest.approx(expected, abs=1e-4)
     expected = naive.likeness(X, [np.ones(n_samples), *numbers.T])
-    assert likeness(table, Target("variance", numbers)) == pytest.approx(expected, abs=1e-6)
+    assert likeness(table, Target("variance", numbers)) == pytest.approx(expected, abs=1e-4)
 
 
 def test_relevant_features_are_not_alike_for_that():
@@ -40,7 +40,7 @@ def test_relevant_features_are_not_alike_for_that():
     tally = nf.grow(X, y, trees=5, candidates=30, seed=1).tally
     # r² of independent columns has mean 1/(S−2) and standard deviation √2/(S−2); pairs of 300.
     error = np.sqrt(2) / 98 / np.sqrt(MOST_COLUMNS * (MOST_COLUMNS - 1) / 2)
-    assert tally.probes.likeness < 4 * error
+    assert tally.probes.likeness < 4 * error + 1e-4  # it is rounded
 
 
 def test_likeness_travels_with_the_tally(tmp_path):

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from nullforest.engine.ranking import RankTable
 from nullforest.engine.targets import Target
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.float32]  # ranks to seven digits are enough
 
-#: Columns that are compared with each other: their 45 000 pairs know the mean to 1e-4.
-MOST_COLUMNS = 300
+#: Columns that are compared with each other: the pairs of 300 know the mean to 1e-4.
+FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
+#: Values (samples × columns) beyond which fewer columns are: half a megabyte.
+MOST_VALUES = 120_000
 
 
 def likeness(table: RankTable, target: Target) -> float:
@@ -31,25 +33,30 @@ def likeness(table: RankTable, target: Target) -> float:
     (0.0, True)
     """
     n_samples, n_features = table.shape
-    columns = np.unique(np.linspace(0, n_features - 1, MOST_COLUMNS).astype(np.int64))
+    number = int(np.clip(MOST_VALUES // n_samples, FEWEST_COLUMNS, MOST_COLUMNS))
+    columns = np.unique(np.linspace(0, n_features - 1, number).astype(np.int64))
     explained = _explained(target, n_samples)
     free = n_samples - explained.shape[1]
     if free < 2:
         return 0.0
-    ranks = np.stack([_mid_ranks(*table.native.column(int(column))[:2]) for column in columns], 1)
+    ranks = np.empty((n_samples, len(columns)), np.float32)
+    for place, column in enumerate(columns):
+        ranks[:, place] = _mid_ranks(*table.native.column(int(column))[:2]) / n_samples
     ranks -= explained @ (explained.T @ ranks)
-    length = np.sqrt((ranks**2).sum(0))
-    varied = length > 1e-9 * n_samples**1.5  # neither constant nor a function of y
-    ranks = ranks[:, varied] / length[varied]
-    n = ranks.shape[1]
+    length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
+    varied = length > 1e-5 * np.sqrt(n_samples)  # neither constant nor a function of y
+    if not varied.all():
+        ranks, length = ranks[:, varied], length[varied]
+    n = len(length)
     if n < 2:
         return 0.0
-    squares = ((ranks.T @ ranks) ** 2).sum() - n
+    ranks /= length
+    squares = ((ranks.T @ ranks) ** 2).sum(dtype=np.float64) - n
     # Rounded, since the order in which sums are taken differs from machine to machine.
-    return round(float(max(squares / (n * (n - 1)) - 1 / free, 0.0)), 6)
+    return round(float(max(squares / (n * (n - 1)) - 1 / free, 0.0)), 4)
 
 
-def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> Floats:
+def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Ranks of the samples, equal values sharing the middle one."""
     group = np.cumsum(np.append(0, differs[:-1]), dtype=np.int64)
     middle = np.bincount(group, np.arange(len(order))) / np.bincount(group)
@@ -67,4 +74,4 @@ def _explained(target: Target, n_samples: int) -> Floats:
     else:
         known = np.column_stack([np.ones(n_samples), target.values])
     basis, sizes, _ = np.linalg.svd(known, full_matrices=False)
-    return np.asarray(basis[:, sizes > 1e-9 * sizes.max()])
+    return basis[:, sizes > 1e-9 * sizes.max()].astype(np.float32)
