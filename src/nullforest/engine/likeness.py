@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +43,9 @@ def likeness(table: RankTable, target: Target) -> float:
         return 0.0
     ranks = np.empty((n_samples, len(columns)), np.float32)
     for place, column in enumerate(columns):
-        ranks[:, place] = _mid_ranks(*table.native.column(int(column))[:2]) / n_samples
+        order, differs, _ = table.native.column(int(column))
+        ranks[:, place] = _mid_ranks(order, differs)
+    ranks /= n_samples
     ranks -= explained @ (explained.T @ ranks)
     length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
     varied = length > 1e-5 * np.sqrt(n_samples)  # neither constant nor a function of y
@@ -58,10 +62,12 @@ def likeness(table: RankTable, target: Target) -> float:
 
 def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Ranks of the samples, equal values sharing the middle one."""
-    group = np.cumsum(np.append(0, differs[:-1]), dtype=np.int64)
-    middle = np.bincount(group, np.arange(len(order))) / np.bincount(group)
+    middle: NDArray[Any] = np.arange(len(order))
+    if not differs[:-1].all():
+        group = np.cumsum(np.append(0, differs[:-1]), dtype=np.int64)
+        middle = (np.bincount(group, middle) / np.bincount(group))[group]
     ranks = np.empty(len(order))
-    ranks[order] = middle[group]
+    ranks[order] = middle
     return ranks
 
 

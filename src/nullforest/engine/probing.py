@@ -45,8 +45,8 @@ FEWEST, MOST = 2000, 4000
 FEWEST_OF_ALL = 300
 #: Further strata add so much of that each.
 PER_STRATUM = 0.15
-#: From here on the share of the cost is what counts.
-MANY_FEATURES = 20_000
+#: From here on the share of the cost is what counts, so that there are no more than this.
+MANY_FEATURES, MOST_OF_MANY = 20_000, 3500
 #: Ranks (probes × samples) beyond which few features are no excuse any more: about a second.
 MOST_RANKS = 2_000_000
 #: Too few to see a tail of .05 with 10 of them beyond it: then none are asked.
@@ -216,7 +216,7 @@ def asking_rates(n_features: int, pool: int, candidates: int) -> tuple[int, int]
 def default_number(n_samples: int, n_features: int, candidates: int, n_strata: int = 1) -> int:
     """Number of probes that `probes="auto"` asks.
 
-    As many as add a quarter to the time of the forest, at most 4 000. Below 20 000 features at
+    As many as add a quarter to the time of the forest, at most 3 500. Below 20 000 features at
     least 2 000, which cost more than a quarter, of a forest that is small (with 5 000 features
     about as much as the forest itself). Below 1 000 features, where the forest takes next to no
     time, two for each feature and 300 at least. Strata add to that. Where samples are so many that
@@ -233,7 +233,8 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
     cheap = int(LARGEST_SHARE * candidates / asked)
     fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
     wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), MOST_RANKS // n_samples)
-    number = min(MOST, cheap if n_features >= MANY_FEATURES else max(cheap, wanted))
+    many = n_features >= MANY_FEATURES
+    number = min(MOST_OF_MANY, cheap) if many else min(MOST, max(cheap, wanted))
     return number if number >= TOO_FEW else 0
 
 
