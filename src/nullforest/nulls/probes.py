@@ -57,14 +57,12 @@ EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
 #: probes, since probes stand less well for correlated features; and at most.
 MISFIT, MISFIT_CORRELATED, LARGEST_MISFIT = 0.125, 0.6, 0.3
 #: Independent probes stand less well for features that are alike. Between these two values of the
-#: likeness (independent features have 0 ± .0002, genes and cortical maps .02 to .04) the misfit
+#: likeness (independent features have 0 to .0001, genes and cortical maps .02 to .05) the misfit
 #: grows to its largest, and the probability beforehand that features differ no more than probes
 #: falls to this.
 ALIKE, NONE_ALIKE = (0.005, 0.015), 0.1
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
-
-
 #: Nodes per feature of a pool from which on the wins of one tree no longer come singly: with 1.1
 #: the rate at .001 is about twice what it should be, with .1 it is right.
 CROWDED = 0.5

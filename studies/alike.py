@@ -1,0 +1,71 @@
+"""How alike are features, and how crowded may a pool be? The numbers that docs/theory.md quotes.
+
+python -m studies.alike [--npz FILE] [--thickness FILE]
+
+FILE: arrays X and y; maps of cortical thickness (subjects x vertices). The leukaemia data are
+always looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import nullforest as nf
+from studies.calibration.null_data import normal_features, rows_of
+from studies.calibration.tables import ratios, wide
+from studies.records import with_progress
+
+#: A forest with more nodes per tree than features in a pool.
+S, F, POOL, TREES, DATA_SETS = 400, 1_000, 31, 1_000, 30
+
+
+def likeness(X: Any, y: Any) -> float:
+    """What a forest on these data knows of the likeness of features."""
+    probes = nf.grow(X, y, trees=1, keep_trees=False, oob=False).tally.probes
+    return float("nan") if probes is None else probes.likeness
+
+
+def crowded(seed: int) -> list[dict[str, Any]]:
+    """False positives of one null data set in a forest whose pools are small."""
+    rng = np.random.default_rng([seed, 8])
+    X, y = normal_features(rng, S, F), rng.permutation(np.arange(S) % 2)
+    forest = nf.grow(
+        X, y, trees=TREES, candidates=POOL, draw="tree", seed=seed, keep_trees=False, oob=False
+    )
+    load = forest.tally.nodes_per_tree.mean() / POOL
+    return rows_of(forest.tally, {"cell": f"{load:.1f} nodes per feature of a pool"}, rng)
+
+
+def main() -> None:
+    """Print both."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--npz", type=Path)
+    parser.add_argument("--thickness", type=Path)
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(0)
+    plain = [likeness(normal_features(rng, 100, 2_000), np.arange(100) % 2) for _ in range(20)]
+    print(f"independent: {min(plain)} to {max(plain)}")
+    print("a fifth relevant:", likeness(*nf.simulate.independent(100, 2_000, 400, 0.7, seed=1)[:2]))
+    leukaemia = nf.datasets.load_leukemia_sex()
+    print("leukaemia:", likeness(leukaemia.data, leukaemia.target))
+    if arguments.npz:
+        with np.load(arguments.npz, allow_pickle=False) as file:
+            print(f"{arguments.npz.stem}:", likeness(file["X"], file["y"]))
+    if arguments.thickness:
+        model = nf.simulate.CorticalModel.fit(arguments.thickness)
+        region = model.region(0.01, 4_000)
+        for samples in (100, 200, 400):
+            maps = model.draw(samples, region, 0.5, seed=1, dtype=np.float32)
+            print(f"cortical, S = {samples}:", likeness(*maps))
+    pieces = with_progress(list(range(DATA_SETS)), "small pools")
+    rows = pd.DataFrame([row for seed in pieces for row in crowded(seed)])
+    print(wide(ratios(rows.assign(cell=rows["cell"].iloc[0]), ["cell"]), "cell"))
+
+
+if __name__ == "__main__":
+    main()
