@@ -1,4 +1,4 @@
-"""How alike are features, and how crowded may a pool be? The numbers that docs/theory.md quotes.
+"""How alike are features, and how crowded may a tree be? The numbers that docs/theory.md quotes.
 
 python -m studies.alike [--npz FILE] [--thickness FILE]
 
@@ -9,19 +9,24 @@ always looked at.
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 import nullforest as nf
+from nullforest.nulls import bagged
 from studies.calibration.null_data import normal_features, rows_of
 from studies.calibration.tables import ratios, wide
 from studies.records import with_progress
 
 #: A forest with more nodes per tree than features in a pool.
 S, F, POOL, TREES, DATA_SETS = 400, 1_000, 31, 1_000, 30
+#: Forests of the paper's low-dimensional experiment: few features, whole trees.
+FEW_SAMPLES, FEW_FEATURES, FEW_TREES, CANDIDATES, FORESTS = 200, 20, 40, (3, 5, 7), 600
+JUDGED = 20  # every so many forests the null is asked
 
 
 def likeness(X: Any, y: Any) -> float:
@@ -41,8 +46,31 @@ def crowded(seed: int) -> list[dict[str, Any]]:
     return rows_of(forest.tally, {"cell": f"{load:.1f} nodes per feature of a pool"}, rng)
 
 
+def variance_ratio(candidates: int, draw: Literal["node", "tree"]) -> str:
+    """Variance of the counts of few features ÷ what the bagged null says of it."""
+    seen, expected = [], []
+    for seed in range(FORESTS):
+        X, y, _ = nf.simulate.independent(FEW_SAMPLES, FEW_FEATURES, 0, 0.0, seed=seed)
+        tally = nf.grow(
+            X,
+            y,
+            trees=FEW_TREES,
+            candidates=candidates,
+            draw=draw,
+            probes=0,
+            seed=seed,
+            keep_trees=False,
+            oob=False,
+        ).tally
+        seen.append(tally.counts.var())
+        if seed % JUDGED == 0:
+            expected.append(bagged.from_tally(tally).mixture.variance)
+    ratio, error = np.mean(seen), np.std(seen) / np.sqrt(FORESTS)
+    return f"{ratio / np.mean(expected):.2f} ± {error / np.mean(expected):.2f}"
+
+
 def main() -> None:
-    """Print both."""
+    """Print all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--npz", type=Path)
     parser.add_argument("--thickness", type=Path)
@@ -62,6 +90,9 @@ def main() -> None:
         for samples in (100, 200, 400):
             maps = model.draw(samples, region, 0.5, seed=1, dtype=np.float32)
             print(f"cortical, S = {samples}:", likeness(*maps))
+    draws: list[Literal["node", "tree"]] = ["node", "tree"]
+    for draw, candidates in with_progress(list(product(draws, CANDIDATES)), "few features"):
+        print(f"variance, {draw}, {candidates} candidates:", variance_ratio(candidates, draw))
     pieces = with_progress(list(range(DATA_SETS)), "small pools")
     rows = pd.DataFrame([row for seed in pieces for row in crowded(seed)])
     print(wide(ratios(rows.assign(cell=rows["cell"].iloc[0]), ["cell"]), "cell"))

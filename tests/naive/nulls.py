@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
@@ -63,6 +64,39 @@ def rates_on_dense_grid(couplings, shares, candidates, contrasts):
     weights = w if contrasts == 1 else np.outer(w, w)
     rates, weights = np.ravel(rates), np.ravel(weights) / weights.sum()
     return rates / (rates @ weights), weights
+
+
+def pooled_sf(k, trees, share, nodes_per_tree, mean, rates, weights):
+    """P(count > k) where a feature is in each pool with probability `share`: a double sum."""
+    total = 0.0
+    for j in range(trees + 1):
+        chance = np.minimum(mean * np.asarray(rates) / (trees * share * nodes_per_tree), 1.0)
+        above = stats.binom.sf(k, j * nodes_per_tree, chance) @ np.asarray(weights)
+        total += stats.binom.pmf(j, trees, share) * above
+    return total
+
+
+def crowded_rates(couplings, nodes, wins, pool):
+    """Expected wins in a tree for each of some features; rows of nodes, the largest first.
+
+    couplings, nodes : coupling of the nodes in each row, and how many a tree has of them
+    wins : for each row, the features' wins relative to the mean feature's
+    """
+    placed, root = 0.0, 0.0
+    for r, n in zip(couplings, nodes, strict=True):
+        first = min(n, 1.0 - placed)  # the largest node of a tree is its root
+        placed, root = placed + first, root + first * r
+    root /= placed
+    result = np.zeros(len(wins[0]))
+    for i, own in enumerate(wins):
+        for f, win in enumerate(own):
+            expected_above = 0.0
+            for j in range(i + 1):
+                inside = min(couplings[j] / root, 1.0)
+                others = nodes[j] if j < i else max(nodes[j] - 1, 0) / 2
+                expected_above += others * inside * wins[j][f] / pool
+            result[f] += nodes[i] * (1 + (win - 1) * math.exp(-expected_above))
+    return result
 
 
 def binomial_pmf(k, n, p):

@@ -11,8 +11,9 @@ from scipy import stats
 import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import bagged
-from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS
-from nullforest.nulls.shapes import Shape, Trees
+from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, TABLE_COUPLINGS, win_table
+from nullforest.nulls.pools import Pools
+from nullforest.nulls.shapes import Shape, Trees, coupling_weights
 from nullforest.tallies import N_COUPLING_BINS
 from nulls.forests import lucky_rates, tally_of
 
@@ -64,7 +65,7 @@ def test_without_coupling_counts_are_binomial(pool):
     tally = tally_of(counts, trees=5000, bins=(0,), pool=np.full(5000, pool))
     null = bagged.from_tally(tally)
     k = np.arange(25)
-    binomial = stats.binom.sf(k, 20_000, null.mean / 20_000)
+    binomial = [naive.pooled_sf(i, 5000, pool / 2000, 4, null.mean, [1.0], [1.0]) for i in k]
     # The first bin stands for r = .002: rates differ by a hundredth or so, the counts' variance
     # by less than a thousandth.
     np.testing.assert_allclose(null.sf(k), binomial, rtol=0.05, atol=1e-12)
@@ -178,6 +179,68 @@ def test_constant_columns_do_not_drag_the_expected_count_down():
     counts[:60] = 0
     null = bagged.from_tally(tally_of(counts, bins=(2,)))
     assert null.mean == pytest.approx(50, rel=0.06)  # 3 % zeros among the counts of the body
+
+
+@pytest.mark.parametrize(
+    ("trees", "share", "nodes_per_tree", "mean"),
+    [(20, 0.15, 30, 4.5), (40, 0.35, 24, 40.0), (500, 0.05, 9, 0.9), (3000, 0.1, 5, 6.0)],
+)
+def test_pools_widen_the_counts_as_the_double_sum_says(trees, share, nodes_per_tree, mean):
+    rates, weights = np.array([0.3, 1.0, 1.5, 6.0]), np.array([0.3, 0.5, 0.15, 0.05])
+    rates /= rates @ weights
+    pools = Pools(trees * nodes_per_tree, trees, share)
+    trials, chances, mass = pools.components(rates, weights, 2 * mean)
+    mixture = bagged.BinomialMixture(trials, mean * chances, mass)
+    k = np.unique(np.geomspace(1, 30 * mean + 20, 12).astype(int))
+    expected = np.array(
+        [naive.pooled_sf(i, trees, share, nodes_per_tree, mean, rates, weights) for i in k]
+    )
+    seen = expected > 1e-6
+    assert seen.sum() >= 4
+    # Merged rates of unequal chances share their mean chance.
+    np.testing.assert_allclose(mixture.sf(k)[seen], expected[seen], rtol=0.02)
+    assert mixture.mean == pytest.approx(mean, rel=1e-9)
+
+
+def test_crowded_trees_spend_luck_on_the_way_down():
+    tally = tally_of(np.full(20, 50), trees=40, candidates=5, bins=(4, 9, 12, 14, 15))
+    histogram = tally.couplings.sum(0, dtype=np.int64)
+    shape = Shape(histogram, Trees.of(tally), 0.9, CONTRASTS)
+    rows = coupling_weights(histogram, 0.75)[::-1] * 0.9 * 25  # 25 nodes per tree
+    used = np.flatnonzero(rows)
+    grid = win_table(5, CONTRASTS)[::-1]
+    points = [(0, 0), (40, 3), (60, 10), (100, 0)]
+    expected = naive.crowded_rates(
+        TABLE_COUPLINGS[::-1][used],
+        rows[used],
+        [[grid[row][p] for p in points] for row in used],
+        20,
+    )
+    found = [shape._on_grid()[p] for p in points]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("draw", ["node", "tree"])
+def test_counts_of_crowded_trees_vary_as_the_null_says(draw):
+    variances, expected = [], []
+    for seed in range(150):
+        X, y, _ = nf.simulate.independent(200, 20, 0, 0.0, seed=seed)
+        tally = nf.grow(
+            X, y, trees=40, candidates=7, draw=draw, probes=0, seed=seed, n_jobs=1, oob=False
+        ).tally
+        variances.append(tally.counts.var())
+        if seed % 10 == 0:
+            expected.append(bagged.from_tally(tally).mixture.variance)
+    error = np.std(variances) / np.sqrt(len(variances))  # about 3 %
+    assert abs(np.mean(variances) - np.mean(expected)) < 4 * error
+
+
+def test_all_of_few_features_have_a_say_but_those_that_stand_out():
+    counts = np.array([30, 25, 35, 28, 33, 38, 22, 31, 29, 40, 27, 26, 34, 32, 24, 36, 30, 30])
+    alone = bagged.from_tally(tally_of(counts, candidates=5, bins=(4,)))
+    assert alone.mean == pytest.approx(counts.mean(), rel=0.03)
+    more = bagged.from_tally(tally_of(np.append(counts, [300, 500]), candidates=5, bins=(4,)))
+    assert more.mean == pytest.approx(counts.mean(), rel=0.05)
 
 
 def test_few_features_are_noted():

@@ -37,8 +37,9 @@ from nullforest.errors import InputError
 from nullforest.nulls.base import Floats, Null
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
-from nullforest.nulls.matching import body_end, matched_scale, null_share
+from nullforest.nulls.matching import body_end, body_tail, matched_scale, null_share
 from nullforest.nulls.mixtures import BinomialMixture
+from nullforest.nulls.pools import Pools
 from nullforest.nulls.shapes import Shape, Trees
 from nullforest.tallies import Tally
 
@@ -133,7 +134,7 @@ def from_tally(tally: Tally) -> BaggedNull:
     _check(tally)
     assert tally.couplings is not None
     trees = Trees.of(tally)
-    counts, nodes = tally.counts, max(tally.n_nodes, 1)
+    counts, pools = tally.counts, Pools.of(tally)
     start = max(float(counts.mean()), 0.5 / tally.n_features)
     all_couplings = tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())
@@ -142,13 +143,13 @@ def from_tally(tally: Tally) -> BaggedNull:
         lost = np.flatnonzero(counts > cutoff)
         couplings = all_couplings - tally.couplings[lost].sum(0, dtype=np.int64)
         if couplings.sum() > 0:
-            shape = Shape(couplings, trees, couplings.sum() / nodes, CONTRASTS)
-        mixture = matched(shape, counts, nodes, start)
+            shape = Shape(couplings, trees, couplings.sum() / pools.nodes, CONTRASTS)
+        mixture = matched(shape, counts, pools, start)
         further = mixture.quantile(1 / tally.n_features)
         if not np.any(counts[counts <= cutoff] > further):
             break
         cutoff = further
-    factor, mixture = _averaged(shape, mixture, counts, nodes, start)
+    factor, mixture = _averaged(shape, mixture, counts, pools, start)
     return BaggedNull(
         mixture,
         tally.n_features,
@@ -162,7 +163,7 @@ def from_tally(tally: Tally) -> BaggedNull:
     )
 
 
-def matched(shape: Shape, counts: NDArray[np.int64], nodes: int, start: float) -> BinomialMixture:
+def matched(shape: Shape, counts: NDArray[np.int64], pools: Pools, start: float) -> BinomialMixture:
     """Counts of null features whose rates have this shape, their mean matched to the counts.
 
     Parameters
@@ -171,31 +172,32 @@ def matched(shape: Shape, counts: NDArray[np.int64], nodes: int, start: float) -
         How the rates spread.
     counts : (F,) int
         Selection frequencies of all features.
-    nodes : int
-        Nodes of the forest: no count can be larger.
+    pools : Pools
+        The forest's nodes, and how many of them are open to a feature.
     start : float
         A positive guess of the mean, not below half of it.
     """
-    rates, weights = shape.rates(2 * start)
+    trials, chances, weights = pools.components(*shape.rates(2 * start), 2 * start)
 
     def model(mean: float) -> BinomialMixture:
-        return BinomialMixture(np.full(len(rates), nodes), mean * rates / nodes, weights)
+        return BinomialMixture(trials, mean * chances, weights)
 
-    return model(matched_scale(lambda mean: [model(mean)], [counts], start))
+    tail = body_tail(len(counts))
+    return model(matched_scale(lambda mean: [model(mean)], [counts], start, tail))
 
 
 def _averaged(
-    shape: Shape, plain: BinomialMixture, counts: NDArray[np.int64], nodes: int, start: float
+    shape: Shape, plain: BinomialMixture, counts: NDArray[np.int64], pools: Pools, start: float
 ) -> tuple[float, BinomialMixture]:
     """The most likely factor on the couplings (geometric mean), and the average of the models."""
     if shape.equal:
         return 1.0, plain
     factors = np.exp(LOG_FACTORS)
     models = [
-        plain if factor == 1 else matched(replace(shape, scale=float(factor)), counts, nodes, start)
+        plain if factor == 1 else matched(replace(shape, scale=float(factor)), counts, pools, start)
         for factor in factors
     ]
-    end = max(body_end(model) for model in models)
+    end = max(body_end(model, body_tail(len(counts))) for model in models)
     k = np.arange(end + 1)
     seen = np.bincount(counts[counts <= end], minlength=end + 1)
     evidence = -0.5 * (LOG_FACTORS / PRIOR_DEVIATION) ** 2
@@ -243,8 +245,7 @@ def _notes(tally: Tally) -> tuple[str, ...]:
     if load > 1:
         notes.append(
             f"A tree has {load:.1f} times as many nodes as features to choose from, so it takes "
-            "the same one several times over; the bagged null reckons with once per tree and lets "
-            "through far too many features here. Use a forest that asks probes (nullforest.grow), "
-            'or null="paper" with care.'
+            "the same one several times over; the bagged null knows that roughly, and is cautious. "
+            "Larger pools help, or a forest that asks probes (nullforest.grow)."
         )
     return tuple(notes)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nullforest.nulls.mixtures import BinomialMixture
 
 BODY_TAIL = 0.1  # counts above the model's 90 % quantile are not looked at
+_FEW_FEATURES = 100  # below, a tenth of them is less than ten, and each is needed for the mean
 _PRECISION = 1e-5  # of the log of the scale: the noise of 1e8 selections is ten times that
 _STRIDE = 0.25  # of the way down: a root is not stepped over unless another lies within 28 %
 _REACH = 60.0  # a factor of 1e26 either way: more than any forest has nodes
@@ -34,16 +35,29 @@ def running_sums(counts: NDArray[np.int64]) -> Callable[[int], tuple[int, int]]:
     return up_to
 
 
-def body_end(model: BinomialMixture) -> int:
+def body_tail(n_features: int) -> float:
+    """Share of null features beyond the body: a tenth, less where features are few.
+
+    Examples
+    --------
+    >>> body_tail(5000), body_tail(50)
+    (0.1, 0.05)
+    """
+    return BODY_TAIL * min(1.0, n_features / _FEW_FEATURES)
+
+
+def body_end(model: BinomialMixture, tail: float = BODY_TAIL) -> int:
     """The count κ up to which counts are matched: the 90 % quantile, but at least 1.
 
     Counts of zero alone would not tell one scale from another.
     """
-    return max(model.quantile(BODY_TAIL), 1)
+    return max(model.quantile(tail), 1)
 
 
 def body_exceeds(
-    models: Iterable[BinomialMixture], sums: Iterable[Callable[[int], tuple[int, int]]]
+    models: Iterable[BinomialMixture],
+    sums: Iterable[Callable[[int], tuple[int, int]]],
+    tail: float = BODY_TAIL,
 ) -> bool:
     """Whether the counts in the bodies of the models add to more than the models expect.
 
@@ -52,7 +66,7 @@ def body_exceeds(
     """
     number, difference = 0, 0.5
     for model, up_to in zip(models, sums, strict=True):
-        end = body_end(model)
+        end = body_end(model, tail)
         n, total = up_to(end)
         number += n
         difference += total - n * model.mean_up_to(end)
@@ -63,6 +77,7 @@ def matched_scale(
     models: Callable[[float], list[BinomialMixture]],
     counts: list[NDArray[np.int64]],
     start: float,
+    tail: float = BODY_TAIL,
 ) -> float:
     """The scale at which models and counts agree on the mean of the counts in the body.
 
@@ -74,6 +89,8 @@ def matched_scale(
         The counts of each group.
     start : float
         A positive scale at which the model's mean is near that of all counts.
+    tail : float
+        Share of null features beyond the body.
 
     Returns
     -------
@@ -86,7 +103,7 @@ def matched_scale(
     sums = [running_sums(group) for group in counts]
 
     def too_low(log_scale: float) -> bool:
-        return body_exceeds(models(float(np.exp(log_scale))), sums)
+        return body_exceeds(models(float(np.exp(log_scale))), sums, tail)
 
     high = np.log(start)
     while too_low(high) and high < np.log(start) + _REACH:

@@ -38,7 +38,8 @@ from nullforest.nulls.base import Floats, Null, check_alpha
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
 from nullforest.nulls.matching import body_end, matched_scale, null_share
-from nullforest.nulls.shapes import Shape, Trees
+from nullforest.nulls.pools import Pools
+from nullforest.nulls.shapes import CROWDED, Shape, Trees
 from nullforest.nulls.splices import Splice
 from nullforest.nulls.spreading import NONE, Spread
 from nullforest.nulls.strata import Ints, Stratum, stratum_of
@@ -63,9 +64,6 @@ MISFIT, MISFIT_CORRELATED, LARGEST_MISFIT = 0.125, 0.6, 0.3
 ALIKE, NONE_ALIKE = (0.005, 0.015), 0.1
 #: Selections in a stratum's body that give it a scale of its own, known to 10 % (1/√100).
 FEWEST_SELECTIONS = 100
-#: Nodes per feature of a pool from which on the wins of one tree no longer come singly: with 1.1
-#: the rate at .001 is about twice what it should be, with .1 it is right.
-CROWDED = 0.5
 
 
 class ProbeNull(Null):
@@ -362,7 +360,7 @@ def _tail(tally: Tally, trees: Trees, stratum: Stratum) -> Shape:
 def _bagged_model(tally: Tally, shape: Shape, counts: Ints) -> Splice:
     """The bagged model alone, matched to a stratum's counts."""
     start = max(float(counts.mean()), 0.5 / len(counts))
-    model = matched(shape, counts, max(tally.n_nodes, 1), start)
+    model = matched(shape, counts, Pools.of(tally), start)
     return Splice(model, model, -1)
 
 

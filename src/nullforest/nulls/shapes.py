@@ -8,6 +8,16 @@ saturates: with K_t nodes for null features and a pool of F_t features,
     s(z) = Σ_t (F_t/F) · (1 − exp(−K_t g(z)/F_t)),   scaled to mean 1.
 
 This covers both strategies and mixtures: F_t is the pool of tree t, F without pools.
+
+A *crowded* tree has more than half as many nodes for null features as its pool has features, and
+takes the same feature several times over. There, only what lies above a node on the way to it
+counts: where the feature has been used, its luck is spent, and it wins as any other does; where it
+has not, it wins by its luck,
+
+    s(z) = Σ_i 1 + (g_i(z) − 1) · exp(−Λ_i(z)),   Λ_i(z) = Σ_j (r_j/r_0) g_j(z)/F_t over r_j > r_i,
+
+since a node of coupling r_j lies above one of its tree's smaller nodes with probability r_j/r_0,
+r_0 the coupling of the root, and is won by the feature with probability g_j/F_t.
 """
 
 from __future__ import annotations
@@ -31,6 +41,11 @@ Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 64  # of trees alike in K_t/F_t; more change the rates by less than 1e-4
 _CURVE = 256  # points of the curve of saturation: to 1e-7 with steps of a tenth
+#: Nodes for null features ÷ features of the pool, above which a tree is crowded.
+CROWDED = 0.5
+#: What lies below splits that look at the label goes less with the whole sample than a random part
+#: of it would: factor on the couplings in crowded trees, set by hand on simulated null data.
+_BELOW_SPLITS = 0.75
 SCALES = (0.02, 50.0)  # within which couplings may be scaled: from hardly any to all of them 1
 
 
@@ -46,11 +61,17 @@ class Trees:
         Sum of the pools F_t of the group's trees.
     candidates : int
         Features compared at a node, never more than the pool holds.
+    nodes : float
+        Mean number of nodes of a tree.
+    crowding : float
+        Mean of nodes ÷ pool.
     """
 
     load: Floats
     share: Floats
     candidates: int
+    nodes: float
+    crowding: float
 
     @classmethod
     def of(cls, tally: Tally) -> Trees:
@@ -71,7 +92,13 @@ class Trees:
         share = np.bincount(group, pool).astype(float)
         total = np.bincount(group, pool * load).astype(float)
         used = share > 0
-        return cls(total[used] / share[used], share[used], candidates)
+        return cls(
+            load=total[used] / share[used],
+            share=share[used],
+            candidates=candidates,
+            nodes=float(tally.nodes_per_tree.mean()),
+            crowding=float(load.mean()),
+        )
 
     def saturate(self, rates: Floats, null_share: float) -> Floats:
         """Rate s of each relative rate, where null features win `null_share` of the nodes."""
@@ -130,8 +157,28 @@ class Shape:
     def _on_grid(self) -> Floats:
         """s(z) on the latent grid, up to a constant factor."""
         table = win_table(self.trees.candidates, self.contrasts)
+        if self.trees.crowding * self.null_share > CROWDED:
+            return self._on_paths(table)
         rates = np.tensordot(coupling_weights(self.histogram, self.scale), table, axes=1)
         return self.trees.saturate(rates, self.null_share)
+
+    def _on_paths(self, table: Floats) -> Floats:
+        """s(z) of crowded trees, from the wins `table` of every coupling and point of the grid."""
+        pool = self.trees.nodes / self.trees.crowding
+        nodes = coupling_weights(self.histogram, self.scale * _BELOW_SPLITS)
+        nodes = nodes[::-1] * self.null_share * self.trees.nodes  # of a tree, the largest first
+        used = nodes > 0
+        nodes, wins = nodes[used], table[::-1][used]
+        coupling = TABLE_COUPLINGS[::-1][used]
+        among_first = np.minimum(np.cumsum(nodes), 1.0)
+        root = np.average(coupling, weights=np.diff(among_first, prepend=0.0))
+        inside = np.minimum(coupling / root, 1.0)  # probability to lie below a node of the row
+        above = (nodes * inside)[:, None, None] * wins / pool
+        # Of the nodes of a row itself, half lie above one of them, and none above itself.
+        alike = np.maximum(nodes - 1.0, 0.0) * inside / 2
+        spent = np.cumsum(above, axis=0) - above + alike[:, None, None] * wins / pool
+        rates = 1.0 + (wins - 1.0) * np.exp(-spent)
+        return np.asarray(np.tensordot(nodes, rates, axes=1))
 
     @property
     def variance(self) -> float:
