@@ -137,7 +137,7 @@ def test_strategies_and_stop_rules_meet_the_same_data():
         and (cell.parameters["n_samples"], cell.parameters["n_features"]) == (100, 500)
         and cell.parameters["relevant_share"] == 0.02
     ]
-    assert len(tables) == 12  # six stop rules, two strategies
+    assert len(tables) == 14  # seven stop rules, two strategies
     assert all(np.array_equal(tables[0], other) for other in tables[1:])
 
 

@@ -72,7 +72,7 @@ def test_of_two_readings_the_nearer_one_is_taken():
 
 
 def test_rules_are_named_once_each():
-    assert len({str(rule) for rule in STOP_RULES}) == len(STOP_RULES) == 6
+    assert len({str(rule) for rule in STOP_RULES}) == len(STOP_RULES) == 7
     assert BEST_RULE in STOP_RULES
 
 

@@ -65,6 +65,7 @@ def _tally(
         samples=p["samples"],
         min_leaf=p["min_leaf"],
         max_depth=p["max_depth"],
+        min_split=p["min_split"],
         probes=0,
         seed=seed,
         first_tree=first,
