@@ -93,6 +93,7 @@ study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables i
 
 study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.stop_rules
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
 study-kills: $(VENV)/.installed ## 20 resumable runs killed at random moments: do all end alike?

@@ -99,6 +99,15 @@ def crowded_rates(couplings, nodes, wins, pool):
     return result
 
 
+def relative_rates(rates, weights, n_features):
+    """Every way for n features to have these rates: (the first over the mean, probability)."""
+    found = []
+    for chosen in itertools.product(range(len(rates)), repeat=n_features):
+        mean = sum(rates[i] for i in chosen) / n_features
+        found.append((rates[chosen[0]] / mean, math.prod(weights[i] for i in chosen)))
+    return found
+
+
 def binomial_pmf(k, n, p):
     """One binomial probability, from whole numbers."""
     if k > n:

@@ -13,7 +13,7 @@ from naive import nulls as naive
 from nullforest.nulls import bagged
 from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, TABLE_COUPLINGS, win_table
 from nullforest.nulls.pools import Pools
-from nullforest.nulls.shapes import Shape, Trees, coupling_weights
+from nullforest.nulls.shapes import Shape, Trees, coupling_weights, shared_out
 from nullforest.tallies import N_COUPLING_BINS
 from nulls.forests import lucky_rates, tally_of
 
@@ -218,6 +218,19 @@ def test_crowded_trees_spend_luck_on_the_way_down():
     )
     found = [shape._on_grid()[p] for p in points]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [2, 5, 9])
+def test_few_features_share_the_nodes(n_features):
+    rates, weights = np.array([0.8, 1.0, 1.7]), np.array([0.5, 0.3, 0.2])
+    rates /= rates @ weights
+    pairs = naive.relative_rates(rates.tolist(), weights.tolist(), n_features)
+    each, chance = (np.array(column) for column in zip(*pairs, strict=True))
+    found, mass = shared_out(rates, weights, n_features)
+    # Two values stand for the mean of the others: what is left is of third order in its spread.
+    order = (weights @ (rates - 1) ** 2 / (n_features - 1)) ** 1.5
+    assert mass @ found == pytest.approx(1, abs=order)
+    assert mass @ found**2 == pytest.approx(chance @ each**2, abs=order)
 
 
 @pytest.mark.parametrize("draw", ["node", "tree"])

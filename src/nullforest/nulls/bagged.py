@@ -37,10 +37,16 @@ from nullforest.errors import InputError
 from nullforest.nulls.base import Floats, Null
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
-from nullforest.nulls.matching import body_end, body_tail, matched_scale, null_share
+from nullforest.nulls.matching import (
+    FEW_FEATURES,
+    body_end,
+    body_tail,
+    matched_scale,
+    null_share,
+)
 from nullforest.nulls.mixtures import BinomialMixture
 from nullforest.nulls.pools import Pools
-from nullforest.nulls.shapes import Shape, Trees
+from nullforest.nulls.shapes import Shape, Trees, shared_out
 from nullforest.tallies import Tally
 
 #: Logarithms of the factor on the couplings, beyond two prior standard deviations either way.
@@ -177,7 +183,10 @@ def matched(shape: Shape, counts: NDArray[np.int64], pools: Pools, start: float)
     start : float
         A positive guess of the mean, not below half of it.
     """
-    trials, chances, weights = pools.components(*shape.rates(2 * start), 2 * start)
+    rates, weights = shape.rates(2 * start)
+    if 1 < len(counts) < FEW_FEATURES:
+        rates, weights = shared_out(rates, weights, len(counts))
+    trials, chances, weights = pools.components(rates, weights, 2 * start)
 
     def model(mean: float) -> BinomialMixture:
         return BinomialMixture(trials, mean * chances, weights)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nullforest.nulls.mixtures import BinomialMixture
 
 BODY_TAIL = 0.1  # counts above the model's 90 % quantile are not looked at
-_FEW_FEATURES = 100  # below, a tenth of them is less than ten, and each is needed for the mean
+FEW_FEATURES = 100  # below, a tenth of them is less than ten, and each is needed for the mean
 _PRECISION = 1e-5  # of the log of the scale: the noise of 1e8 selections is ten times that
 _STRIDE = 0.25  # of the way down: a root is not stepped over unless another lies within 28 %
 _REACH = 60.0  # a factor of 1e26 either way: more than any forest has nodes
@@ -43,7 +43,7 @@ def body_tail(n_features: int) -> float:
     >>> body_tail(5000), body_tail(50)
     (0.1, 0.05)
     """
-    return BODY_TAIL * min(1.0, n_features / _FEW_FEATURES)
+    return BODY_TAIL * min(1.0, n_features / FEW_FEATURES)
 
 
 def body_end(model: BinomialMixture, tail: float = BODY_TAIL) -> int:

@@ -130,6 +130,28 @@ def coupling_weights(histogram: NDArray[np.int64], scale: float = 1.0) -> Floats
     return rows
 
 
+def shared_out(rates: Floats, weights: Floats, n_features: int) -> tuple[Floats, Floats]:
+    """Rates of features relative to the mean of all F, which are few.
+
+    The F features share the nodes, so a feature of rate s wins in proportion to s over the mean
+    (s + (F−1) m)/F, m the mean of the others: 1 on average, with variance Var s/(F−1). Two values
+    of m, one standard deviation either way, stand for its law.
+
+    Examples
+    --------
+    What the luckier of two features wins the other one loses.
+
+    >>> rates, _ = shared_out(np.array([0.5, 1.5]), np.array([0.5, 0.5]), 2)
+    >>> rates.tolist()
+    [1.0, 1.5, 0.5, 1.0]
+    """
+    spread = np.sqrt(weights @ (rates - 1) ** 2 / (n_features - 1))
+    others = np.repeat([max(1 - spread, 0.0), 1 + spread], len(rates))
+    own = np.tile(rates, 2)
+    mean = (own + (n_features - 1) * others) / n_features
+    return own / mean, np.tile(weights / 2, 2)
+
+
 @dataclass(frozen=True)
 class Shape:
     """How the rates of null features spread, before it is known how large they are.

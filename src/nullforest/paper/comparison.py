@@ -60,14 +60,8 @@ def cells(size: Size) -> list[Cell]:
     The forests of the best rule are those of the high-dimensional experiment.
     """
     s = SETTINGS[size]
-    forests = [
-        Cell(
-            "one_forest",
-            high_dimensional.setting(S, F, relevant, draw, high_dimensional.Settings(stop=rule)),
-        )
-        for rule in sorted(s.rules, key=lambda rule: rule != BEST_RULE)
-        for S, F, relevant, draw in product(s.n_samples, s.n_features, s.relevant_shares, STRATEGY)
-    ]
+    rules = sorted(s.rules, key=lambda rule: rule != BEST_RULE)
+    forests = [cell for rule in rules for cell in forests_of(rule, s)]
     permuted = [
         Cell("permuted_forests", {**cell.parameters, "permutations": s.permutations})
         for rule in s.permuted
@@ -75,6 +69,15 @@ def cells(size: Size) -> list[Cell]:
         if rule_of(cell.parameters) == rule
     ]
     return forests + permuted
+
+
+def forests_of(rule: StopRule, s: Settings) -> list[Cell]:
+    """The settings of the forests that end by one stop rule."""
+    settings = high_dimensional.Settings(stop=rule)
+    return [
+        Cell("one_forest", high_dimensional.setting(S, F, relevant, draw, settings))
+        for S, F, relevant, draw in product(s.n_samples, s.n_features, s.relevant_shares, STRATEGY)
+    ]
 
 
 def table(results: Results) -> pd.DataFrame:
@@ -114,8 +117,9 @@ def _rates(cell: Cell, records: list[Record], alpha: float) -> dict[str, list[tu
         thresholds = {
             "model": [o.threshold("paper", alpha) for o in outcomes],
             "model_whole": [_whole_threshold(cell, o.nodes_per_tree, alpha) for o in outcomes],
-            "bagged": [o.threshold("bagged", alpha) for o in outcomes],
         }
+        if all("bagged" in o.tails for o in outcomes):
+            thresholds["bagged"] = [o.threshold("bagged", alpha) for o in outcomes]
         return {
             method: [
                 (o.rate_above(k, *o.irrelevant), 1.0 - o.rate_above(k, RELEVANT))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest.engine import RankTable, grow
-from nullforest.paper.outcomes import RELEVANT, Outcome, outcome_of
+from nullforest.nulls import Kind
+from nullforest.paper.outcomes import NULLS, RELEVANT, Outcome, outcome_of
 from nullforest.paper.store import Cell, Record
 from nullforest.simulate import CorticalModel, independent
 from nullforest.tallies import Tally
@@ -80,10 +81,10 @@ def _by_truth(relevant: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
     return {"irrelevant": ~relevant, RELEVANT: relevant}
 
 
-def one_forest(p: Parameters, seed: int, run: int) -> Record:
-    """One forest on independent features."""
+def one_forest(p: Parameters, seed: int, run: int, nulls: tuple[Kind, ...] = NULLS) -> Record:
+    """One forest on independent features, judged by some nulls."""
     X, y, relevant, forest_seed = _independent_data(p, seed, run)
-    return outcome_of(_tally(X, y, p, forest_seed), _by_truth(relevant)).to_record()
+    return outcome_of(_tally(X, y, p, forest_seed), _by_truth(relevant), nulls).to_record()
 
 
 def growing_forest(p: Parameters, seed: int, run: int) -> Record:

@@ -104,7 +104,9 @@ class Outcome:
         return cls(groups, record["tails"], record["nodes_per_tree"])
 
 
-def outcome_of(tally: Tally, groups: Mapping[str, NDArray[np.bool_]]) -> Outcome:
+def outcome_of(
+    tally: Tally, groups: Mapping[str, NDArray[np.bool_]], nulls: tuple[Kind, ...] = NULLS
+) -> Outcome:
     """Sort a tally's counts by truth and ask the nulls.
 
     Parameters
@@ -112,12 +114,14 @@ def outcome_of(tally: Tally, groups: Mapping[str, NDArray[np.bool_]]) -> Outcome
     tally : Tally
     groups : mapping of str to (F,) bool
         Which features belong to "relevant" and to the groups of irrelevant ones.
+    nulls : tuple of str
+        Kinds of nulls to ask.
     """
     irrelevant = np.any([mask for name, mask in groups.items() if name != RELEVANT], axis=0)
     longest = int(tally.counts[irrelevant].max(initial=0))
     return Outcome(
         {name: _histogram(tally.counts[mask]) for name, mask in groups.items()},
-        {kind: _tail(tally, kind, longest) for kind in NULLS},
+        {kind: _tail(tally, kind, longest) for kind in nulls},
         round(float(tally.nodes_per_tree.mean()), DIGITS),
     )
 

@@ -121,7 +121,11 @@ def _comparison(table: pd.DataFrame) -> list[str]:
         + "; ".join(f"`{name}`, {words}" for name, words in _READING.items())
         + ". `distance` is the mean squared difference of the model's cells in standard errors, "
         "held to 25 per cell, for the better reading. The best fit is the smallest distance among "
-        "the rules whose permutations were run.\n\n" + _markdown(ranked),
+        "the rules whose permutations were run. The rule with a smallest node that may split "
+        "(`split`) is the nearest of a grid of leaf sizes, node sizes and depths "
+        "(`python -m studies.stop_rules`), chosen by the model's cells alone: permutations had no "
+        "say in it. So odd a rule is hardly the paper's own, but one whose trees are about as "
+        "large as the paper's were.\n\n" + _markdown(ranked),
         _disagreements(chosen),
         *(_cells(read, str(rule), caption) for caption in ("I", "II")),
     ]
