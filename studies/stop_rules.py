@@ -24,7 +24,7 @@ from studies.records import Records, with_progress
 
 LEAVES = range(1, 11)
 SPLITS = (2, 20, 21, 22, 23, 24, 25, 26)
-DEPTHS = (None, 3, 5, 6, 7)
+DEPTHS = (None, 3, 6)
 SEED, RUNS = 0, 20
 SHOWN = 20
 
