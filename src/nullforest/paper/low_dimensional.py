@@ -207,11 +207,12 @@ def _captured(agree: pd.DataFrame, kind: str, names: tuple[str, ...], where: str
     weights = part["thresholds"] / part["thresholds"].sum()
     within = float((part["within_2_se"] * weights).sum())
     spread = float((part["within_sd"] * weights).sum())
+    ours = "" if kind == "paper" else "(not in the paper) "
     return Claim(
-        f"The {kind} null's curve captures the mean behaviour, Strategy {' and '.join(names)}"
+        f"{ours}The {kind} null's curve captures the mean behaviour, Strategy {' and '.join(names)}"
         f"{where}: the mean observed curve lies within two standard errors of it for at least "
         "90 % of the thresholds.",
-        f"{within:.0%} of {part['thresholds'].sum()} thresholds in {len(part)} "
+        f"{within:.1%} of {part['thresholds'].sum()} thresholds in {len(part)} "
         f"panels; largest gap {part['largest_gap'].max():.3f}; within the spread of "
         f"single data sets for {spread:.0%}",
         within >= 0.9,
