@@ -233,6 +233,11 @@ def test_few_features_share_the_nodes(n_features):
     assert mass @ found**2 == pytest.approx(chance @ each**2, abs=order)
 
 
+def test_two_very_unequal_features_share_the_nodes():
+    found, _ = shared_out(np.array([0.0, 2.0]), np.array([0.5, 0.5]), 2)
+    np.testing.assert_allclose(found, [0.0, 2.0, 0.0, 1.0], atol=1e-2)
+
+
 @pytest.mark.parametrize("draw", ["node", "tree"])
 def test_counts_of_crowded_trees_vary_as_the_null_says(draw):
     variances, expected = [], []

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from studies import stop_rules
+from studies.records import Records
 
 from nullforest.paper.matching import all_compared, best, best_reading, compared, ranking
 from nullforest.paper.printed import printed_tables
@@ -74,6 +76,13 @@ def test_of_two_readings_the_nearer_one_is_taken():
 def test_rules_are_named_once_each():
     assert len({str(rule) for rule in STOP_RULES}) == len(STOP_RULES) == 7
     assert BEST_RULE in STOP_RULES
+
+
+def test_no_rule_of_the_grid_comes_nearer_than_the_best_one():
+    tried = Records("stop_rules", ("rule",)).frame().sort_values("distance")
+    assert set(tried["rule"]) == {str(rule) for rule in stop_rules.rules()}
+    assert tried["rule"].iloc[0] == str(BEST_RULE)
+    assert tried["pairing"].iloc[0] == "swapped"
 
 
 def test_verdict_says_how_many_cells_agree():

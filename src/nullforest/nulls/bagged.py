@@ -3,8 +3,8 @@
 A null feature that happens to go with the label in these samples wins again and again. The
 strength of that is known from the nodes: the coupling r of a node to the whole sample says how
 much of a feature's score there is the score it has everywhere (see `contrasts` and `shapes`).
-Given its luck z, a null feature's count is Bin(N, μ₀ s(z)/N), N the nodes of the forest; μ₀ and
-which features are null are found from the counts.
+Given its luck z, a null feature's count is Bin(N, μ₀ s(z)/N), N the nodes of the forest (fewer
+where trees draw pools, see `pools`); μ₀ and which features are null are found from the counts.
 
 **The iteration ends.** The features deemed null are those with at most κ selections; κ starts at
 the largest count. Each round takes the couplings of the nodes these won, matches μ₀ to the body

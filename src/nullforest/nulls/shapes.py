@@ -40,6 +40,7 @@ from nullforest.tallies import Tally
 Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 64  # of trees alike in K_t/F_t; more change the rates by less than 1e-4
+_LEAST = 1e-3  # mean of the other features' rates; only two of them can be so unequal
 _CURVE = 256  # points of the curve of saturation: to 1e-7 with steps of a tenth
 #: Nodes for null features ÷ features of the pool, above which a tree is crowded.
 CROWDED = 0.5
@@ -146,7 +147,7 @@ def shared_out(rates: Floats, weights: Floats, n_features: int) -> tuple[Floats,
     [1.0, 1.5, 0.5, 1.0]
     """
     spread = np.sqrt(weights @ (rates - 1) ** 2 / (n_features - 1))
-    others = np.repeat([max(1 - spread, 0.0), 1 + spread], len(rates))
+    others = np.repeat([max(1 - spread, _LEAST), 1 + spread], len(rates))
     own = np.tile(rates, 2)
     mean = (own + (n_features - 1) * others) / n_features
     return own / mean, np.tile(weights / 2, 2)

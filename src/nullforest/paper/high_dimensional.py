@@ -164,11 +164,8 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         if len(small) and len(large):
             leaves = bool(abs(large.mean() - 1) > abs(small.mean() - 1))
             ours = kind != "paper"
-            words = (
-                "(not in the paper) At N = 0 observation does not leave"
-                if ours
-                else ("At N = 0 observation leaves")
-            )
+            words = "(not in the paper) At N = 0 observation does not leave"
+            words = words if ours else "At N = 0 observation leaves"
             found.append(
                 Claim(
                     f"{words} the {kind} null as F/S grows (observed over predicted rate where the "
