@@ -197,8 +197,9 @@ def test_pools_widen_the_counts_as_the_double_sum_says(trees, share, nodes_per_t
     )
     seen = expected > 1e-6
     assert seen.sum() >= 4
-    # Merged rates of unequal chances share their mean chance.
-    np.testing.assert_allclose(mixture.sf(k)[seen], expected[seen], rtol=0.02)
+    # Rates are merged twice, right to the third moment in cells of .3 standard deviations; each
+    # time a term of the order .3⁴/4! = 3.4e-4 is left.
+    np.testing.assert_allclose(mixture.sf(k)[seen], expected[seen], rtol=1e-3)
     assert mixture.mean == pytest.approx(mean, rel=1e-9)
 
 
@@ -255,10 +256,12 @@ def test_counts_of_crowded_trees_vary_as_the_null_says(draw):
 
 def test_all_of_few_features_have_a_say_but_those_that_stand_out():
     counts = np.array([30, 25, 35, 28, 33, 38, 22, 31, 29, 40, 27, 26, 34, 32, 24, 36, 30, 30])
+    # The largest, 10 above the mean, may fall out of the body of 18, and half a count is added to
+    # their sum of 550: 10/18 + .5/18 is 2 % of the mean.
     alone = bagged.from_tally(tally_of(counts, candidates=5, bins=(4,)))
-    assert alone.mean == pytest.approx(counts.mean(), rel=0.03)
+    assert alone.mean == pytest.approx(counts.mean(), rel=0.02)
     more = bagged.from_tally(tally_of(np.append(counts, [300, 500]), candidates=5, bins=(4,)))
-    assert more.mean == pytest.approx(counts.mean(), rel=0.05)
+    assert more.mean == pytest.approx(counts.mean(), rel=0.02)
 
 
 def test_few_features_are_noted():

@@ -238,8 +238,8 @@ def _crowded(tally: Tally) -> list[str]:
         return []
     return [
         f"A tree has {load:.1f} nodes for each feature of its pool, and a feature in it wins "
-        "several of them together; p-values below 0.01 are too small then. Larger pools help, or "
-        'features drawn at each node (draw="node").'
+        "several of them together; p-values below 0.01 may be too small then. Larger pools help, "
+        'or features drawn at each node (draw="node").'
     ]
 
 

@@ -34,6 +34,7 @@ from nullforest.nulls.contrasts import (
     latent_grid,
     win_table,
 )
+from nullforest.nulls.diagnostics import crowding
 from nullforest.nulls.mixtures import merge_rates
 from nullforest.tallies import Tally
 
@@ -98,7 +99,7 @@ class Trees:
             share=share[used],
             candidates=candidates,
             nodes=float(tally.nodes_per_tree.mean()),
-            crowding=float(load.mean()),
+            crowding=crowding(tally),
         )
 
     def saturate(self, rates: Floats, null_share: float) -> Floats:

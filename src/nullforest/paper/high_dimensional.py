@@ -164,12 +164,11 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         if len(small) and len(large):
             leaves = bool(abs(large.mean() - 1) > abs(small.mean() - 1))
             ours = kind != "paper"
-            words = "(not in the paper) At N = 0 observation does not leave"
-            words = words if ours else "At N = 0 observation leaves"
+            whose, verb = ("(not in the paper) ", "does not leave") if ours else ("", "leaves")
             found.append(
                 Claim(
-                    f"{words} the {kind} null as F/S grows (observed over predicted rate where the "
-                    "null says 1 %).",
+                    f"{whose}At N = 0 observation {verb} the {kind} null as F/S grows (observed "
+                    "over predicted rate where the null says 1 %).",
                     f"{small.mean():.2f} at F/S ≤ 5, {large.mean():.2f} at F/S ≥ 50",
                     leaves != ours,
                 )
