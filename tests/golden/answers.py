@@ -1,0 +1,84 @@
+"""Write the answers of record: `python -m tests.golden.answers > tests/golden/answers.txt`.
+
+Five data sets with every setting spelled out, so that a change of defaults does not move them. A
+line is either the hash of one array of a tally, or the p-value of one feature under one null model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier
+
+import nullforest as nf
+
+#: Features whose p-values are kept: these ranks in the order of the counts.
+RANKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 400)
+
+
+def _tallies() -> Iterator[tuple[str, nf.Tally, tuple[str, ...]]]:
+    """Name, tally and null models of each answer."""
+    leukemia = nf.datasets.load_leukemia_sex()
+    forest = nf.grow(
+        leukemia.data, leukemia.target, trees=1000, candidates=600, probes=1200, seed=1
+    )
+    yield "leukemia", forest.tally, ("probes", "bagged", "paper")
+
+    X, y, _ = nf.simulate.independent(120, 800, 20, relevance=0.5, seed=2)
+    pools = nf.grow(X, y, trees=600, candidates=60, draw="tree", probes=800, seed=2)
+    yield "independent, per tree", pools.tally, ("probes", "bagged", "paper")
+    sklearn = RandomForestClassifier(100, max_features=40, max_samples=0.5, random_state=2)
+    yield "independent, scikit-learn", nf.tally(sklearn.fit(X, y)), ("bagged", "paper")
+
+    rng = np.random.default_rng(3)
+    snps = rng.binomial(2, rng.uniform(0.05, 0.5, 600), size=(150, 600)).astype(float)
+    snps[:, :60] = rng.normal(size=(150, 60))
+    snps[rng.random(snps.shape) < 0.01] = np.nan
+    label = rng.integers(0, 3, 150)
+    mixed = nf.grow(snps, label, trees=800, candidates=30, probes=1500, replace=True, seed=3)
+    yield "SNPs, three classes", mixed.tally, ("probes", "bagged", "paper")
+
+    noise = rng.normal(size=(442, 90))
+    diabetes = load_diabetes()
+    X = np.hstack([diabetes.data, noise])
+    numbers = nf.grow(X, diabetes.target, trees=300, candidates=10, probes=300, min_leaf=5, seed=4)
+    yield "diabetes and noise", numbers.tally, ("probes", "bagged", "paper")
+
+    wine = load_wine()
+    X = np.hstack([wine.data, np.random.default_rng(5).normal(size=(178, 120))])
+    entropy = nf.grow(
+        X, wine.target, trees=400, candidates=12, criterion="entropy", probes=300, seed=5
+    )
+    yield "wine and noise", entropy.tally, ("probes", "bagged", "paper")
+
+
+def _hash(values: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).astype("<i8").tobytes()).hexdigest()[:16]
+
+
+def lines() -> Iterator[tuple[str, str, str, str]]:
+    """Every answer as (data set, what, which, value)."""
+    for name, tally, kinds in _tallies():
+        arrays = {
+            "counts": tally.counts,
+            "nodes_per_tree": tally.nodes_per_tree,
+            "couplings": tally.couplings,
+        }
+        if tally.probes is not None:
+            arrays |= {"probe wins": tally.probes.wins, "probe ids": tally.probes.ids}
+        for what, values in arrays.items():
+            yield name, "tally", what, _hash(values)
+        order = np.argsort(-tally.counts, kind="stable")
+        for kind in kinds:
+            p = nf.select(tally, 0.05, "fdr", kind).pvalues
+            for rank in RANKS:
+                if rank < len(order):
+                    yield name, kind, str(order[rank]), f"{p[order[rank]]:.15e}"
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print("\t".join(line))
