@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/*)
+NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/* src/nullforest/engine/native/*/*)
 
 .PHONY: help demo test browser ranger lint figures bench sanitize portable study study-calibration \
   study-wrappers study-reproduction clean

@@ -19,8 +19,8 @@ import numpy as np
 
 import engine_peers as peers
 import nullforest as nf
+from nullforest._util.files import writing
 from nullforest.engine import RankTable, _native
-from nullforest.files import writing
 
 #: S, F, trees, candidates, kind of y; floor and aim against scikit-learn, floor against ranger.
 WORKS = {

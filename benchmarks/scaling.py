@@ -19,8 +19,8 @@ import numpy as np
 
 import engine_peers as peers
 import nullforest as nf
+from nullforest._util.files import writing
 from nullforest.engine import RankTable
-from nullforest.files import writing
 
 SAMPLES, CANDIDATES = 200, 500
 

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 from sklearn.utils import Bunch
 
 import nullforest as nf
-from nullforest.plots import KINDS, CountsDisplay
+from nullforest.report.plots import KINDS, CountsDisplay
 
 FIGURES = Path(__file__).parent / "figures"
 #: Width and height of the screens that the report is shown on.

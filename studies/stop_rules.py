@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 from joblib import Parallel, delayed
 
-from nullforest.paper import comparison
-from nullforest.paper.computing import one_forest
-from nullforest.paper.matching import PAIRINGS, compared, ranking
-from nullforest.paper.stop_rules import StopRule
+from nullforest.evaluation.paper import comparison_tables as comparison
+from nullforest.evaluation.paper.agreement import PAIRINGS, compared, ranking
+from nullforest.evaluation.paper.computing import one_forest
+from nullforest.evaluation.paper.stop_rules import StopRule
 from studies.records import Records, with_progress
 
 LEAVES = range(1, 11)

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 import nullforest as nf
-from nullforest.nulls.sums import group_null
+from nullforest.nulls.groups import group_null
 from studies.records import Records, with_progress
 
 DOCS = Path(__file__).parent.parent / "docs" / "wrappers.md"

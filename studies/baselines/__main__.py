@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.peers import PEERS as ADAPTERS
+from nullforest.evaluation.packages import PEERS as ADAPTERS
 
 OURS = ["paper", "bagged", "probes", "altmann", "breiman_cutler", "janitza", "boruta"]
 PEERS = ["boruta_py", "ranger_altmann", "ranger_janitza", "random_forest_explainer"]

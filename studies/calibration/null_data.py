@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nullforest as nf
-from nullforest.errors import InputError
+from nullforest._util.errors import InputError
 from studies.records import Records, with_progress
 
 ALPHAS = (0.05, 0.01, 0.001, 0.0001)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nullforest import paper
 from nullforest.cli import reproduce as command
-from nullforest.paper import low_dimensional
+from nullforest.evaluation import paper
+from nullforest.evaluation.paper import low_dimensional
 
 from .conftest import Run
 

@@ -119,7 +119,7 @@ def test_what_is_no_run_is_refused(run, data, tmp_path):
 def test_a_folder_serves_one_process_at_a_time(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 20))
     table, y = nf.RankTable(X), X[:, 0] > 0
-    from nullforest.runs import Run
+    from nullforest.engine.resuming import Run
 
     with Run(tmp_path, table, y, {}), pytest.raises(nf.InputError, match="Another process"):
         nf.resume(X, y, tmp_path, trees=10)

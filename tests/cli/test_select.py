@@ -15,9 +15,9 @@ import pytest
 
 import nullforest as nf
 from nullforest.cli import options
-from nullforest.decisions import ErrorRate
 from nullforest.io import Task
 from nullforest.nulls import Kind
+from nullforest.selection.error_rates import ErrorRate
 
 
 def _answer(path):

@@ -7,8 +7,8 @@ import pytest
 
 import nullforest as nf
 from naive import likeness as naive
-from nullforest.engine.likeness import MOST_COLUMNS, likeness
-from nullforest.engine.targets import Target
+from nullforest.engine.data.targets import Target
+from nullforest.engine.probes.correlation import MOST_COLUMNS, likeness
 
 
 def features(rng, n_samples, n_features, shared):

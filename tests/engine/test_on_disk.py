@@ -18,7 +18,7 @@ import scipy.sparse
 import zarr
 
 import nullforest as nf
-from nullforest.engine import ranking
+from nullforest.engine.data import rank_table as ranking
 
 
 @pytest.fixture(autouse=True)
@@ -214,7 +214,7 @@ def test_sparse_data_are_never_made_dense():
 
 
 def test_mapped_memory_is_let_go(data, tmp_path, monkeypatch):
-    from nullforest.engine import table_files
+    from nullforest.engine.data import table_files
 
     X, y = data
     monkeypatch.setattr(table_files, "RESIDENT", 1)

@@ -16,7 +16,7 @@ import pytest
 import nullforest as nf
 from naive import trees as naive
 from nullforest.engine import _native
-from nullforest.tallies import COUPLING_EDGES
+from nullforest.tallies.tally import COUPLING_EDGES
 
 EXACT = 1e-12
 

@@ -23,15 +23,15 @@ import nullforest as nf
 from naive import probes as naive_probes
 from naive import trees as naive
 from nullforest.engine import RankTable
-from nullforest.engine.probing import (
+from nullforest.engine.data.targets import as_target
+from nullforest.engine.probes.sampling import (
     ProbePlan,
     make_probes,
     pick_rankings,
     shared_out,
     sort_into_strata,
 )
-from nullforest.engine.targets import as_target
-from nullforest.tallies import COUPLING_EDGES
+from nullforest.tallies.tally import COUPLING_EDGES
 
 
 def outputs(y, criterion):

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from tests.golden.answers import lines
 
 KEPT = Path(__file__).with_name("answers.txt")
@@ -17,5 +16,5 @@ def test_forests_and_pvalues_are_those_of_record():
         if where[1] == "tally":
             assert now == before, where
         else:
-            # Relative, so that a p-value of 1e-30 is held as well; 1e-10 of it is far above rounding.
+            # Relative, so that a p-value of 1e-30 is held as well.
             assert float(now) == pytest.approx(float(before), rel=1e-10, abs=0), where

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nullforest.errors import InputError
+from nullforest._util.errors import InputError
 from nullforest.io import read_table
 from nullforest.io.tables import table_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, win_probability
-from nullforest.tallies import N_COUPLING_BINS, ProbeTally, Tally
+from nullforest.tallies.tally import N_COUPLING_BINS, ProbeTally, Tally
 
 
 def nodes_like(total, trees):

@@ -13,8 +13,8 @@ from naive import nulls as naive
 from nullforest.nulls import bagged
 from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, TABLE_COUPLINGS, win_table
 from nullforest.nulls.pools import Pools
-from nullforest.nulls.shapes import Shape, Trees, coupling_weights, shared_out
-from nullforest.tallies import N_COUPLING_BINS
+from nullforest.nulls.rates import Shape, Trees, coupling_weights, shared_out
+from nullforest.tallies.tally import N_COUPLING_BINS
 from nulls.forests import lucky_rates, tally_of
 
 

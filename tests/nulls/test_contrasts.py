@@ -12,7 +12,7 @@ from nullforest.nulls.contrasts import (
     win_probability,
     win_table,
 )
-from nullforest.tallies import COUPLING_EDGES
+from nullforest.tallies.tally import COUPLING_EDGES
 
 
 # P(max|z| > 6.1) is 3e-9 for three contrasts: the table must hold from the body to there.

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from naive import nulls as naive
-from nullforest.nulls.mixtures import BinomialMixture, merge_rates
-from nullforest.nulls.splices import Splice
+from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
+from nullforest.nulls.splice import Splice
 
 components = st.lists(
     st.tuples(st.integers(0, 25), st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=6

@@ -10,7 +10,7 @@ from scipy import stats
 
 import nullforest as nf
 from naive import nulls as naive
-from nullforest.nulls import probes, spreading, strata
+from nullforest.nulls import overdispersion, probe_strata, probes
 from nulls.forests import lucky_rates, probes_of, tally_of
 
 
@@ -30,7 +30,7 @@ def test_thinning_is_the_double_loop():
     rng = np.random.default_rng(0)
     wins = rng.poisson(12 * rng.gamma(2, 0.5, 60))
     weights = rng.uniform(0.5, 3, 60)
-    stratum = strata.Stratum(
+    stratum = probe_strata.Stratum(
         wins, np.full(60, 0.2), np.ones(60, int), weights, weights**2, np.zeros(18, int)
     )
     for k in range(8):
@@ -43,7 +43,7 @@ def test_worth_of_the_probes_is_the_plain_variance():
     rng = np.random.default_rng(12)
     wins = rng.poisson(30 * rng.gamma(2, 0.5, 300))
     weights = rng.choice([0.5, 1.0, 2.0], 300)
-    stratum = strata.Stratum(
+    stratum = probe_strata.Stratum(
         wins, np.full(300, 0.3), np.ones(300, int), weights, weights**2, np.zeros(18, int)
     )
     k = [0, 3, 8, 15, 22]
@@ -55,7 +55,7 @@ def test_worth_of_the_probes_is_the_plain_variance():
 
 
 def test_body_is_the_thinned_probes(monkeypatch):
-    monkeypatch.setattr(spreading, "SPREADS", (0.0,))
+    monkeypatch.setattr(overdispersion, "SPREADS", (0.0,))
     tally = forest(np.random.default_rng(1))
     null = probes.from_tally(tally)
     (splice,) = null.distributions
@@ -79,9 +79,9 @@ def test_body_spread_out_is_the_double_loop_over_probes_and_factors():
     tally = forest(rng)
     counts = rng.poisson(4 * np.exp(rng.normal(0, 0.5, 3000)) * lucky_rates(rng, 3000))
     tally = tally_of(counts, trees=1000, candidates=150, probes=tally.probes)
-    stratum, usable = probes._scaled(strata.stratum_of(tally, 0), counts, lambda: 1.0)
+    stratum, usable = probes._scaled(probe_strata.stratum_of(tally, 0), counts, lambda: 1.0)
     assert usable
-    spread = spreading.Spread(stratum.thinned, counts)
+    spread = overdispersion.Spread(stratum.thinned, counts)
     factors, shares = spread.factors(spread.evidence)
     null = probes.from_tally(tally)
     k = np.arange(null.distributions[0].joint + 1)

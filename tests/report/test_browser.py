@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import nullforest as nf
-from nullforest.decisions import ERROR_RATES
+from nullforest.selection.error_rates import ERROR_RATES
 
 
 @pytest.fixture(scope="module")

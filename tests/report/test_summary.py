@@ -14,9 +14,9 @@ import pytest
 from scipy import sparse
 
 import nullforest as nf
-from nullforest.decisions import ERROR_RATES
 from nullforest.report import render, render_html, render_markdown, summarize
 from nullforest.report.cautions import cautions
+from nullforest.selection.error_rates import ERROR_RATES
 
 
 def _selection(error="fpr", alpha=0.01, names=None):

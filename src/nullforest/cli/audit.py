@@ -61,11 +61,11 @@ def audit(
 
     Example: nullforest audit patients.csv --target ill --plot qq.png
     """
-    from nullforest.auditing import audit as run_audit
-    from nullforest.cli.growing import ForestSettings, grow_arguments
+    from nullforest.cli.forest_options import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
-    from nullforest.clusters import connected
+    from nullforest.compute import connected
+    from nullforest.evaluation.audit import audit as run_audit
     from nullforest.io import read_table
 
     outputs = Outputs(table=table, json=json, plot=plot)
@@ -103,7 +103,7 @@ def audit(
 
 
 def _levels(alphas: str) -> list[float]:
-    from nullforest.errors import InputError
+    from nullforest._util.errors import InputError
 
     try:
         return [float(part) for part in alphas.split(",")]

@@ -62,15 +62,15 @@ def compare(
 
     Example: nullforest compare patients.csv --target ill --methods paper,bagged,altmann
     """
-    from nullforest.cli.growing import ForestSettings, grow_arguments
+    from nullforest.cli.forest_options import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
-    from nullforest.clusters import connected
-    from nullforest.comparing import METHODS
-    from nullforest.comparing import compare as run_all
+    from nullforest.compute import connected
     from nullforest.engine import RankTable
+    from nullforest.evaluation.comparison import METHODS
+    from nullforest.evaluation.comparison import compare as run_all
     from nullforest.io import read_table
-    from nullforest.nulls.base import check_alpha
+    from nullforest.nulls.distribution import check_alpha
 
     check_alpha(alpha)
     outputs = Outputs(table=table, json=json)
@@ -114,7 +114,7 @@ def compare(
 
 def _columns(relevant: str, names: list[str]) -> list[int]:
     """Column numbers of the features that are named, in the option itself or in a file."""
-    from nullforest.errors import InputError
+    from nullforest._util.errors import InputError
 
     path = Path(relevant)
     given = path.read_text().splitlines() if path.is_file() else relevant.split(",")

@@ -24,11 +24,11 @@ def demo(
 
     16 of the 12 625 probes are known to be relevant: those of genes on the Y chromosome, and XIST.
     """
-    from nullforest.cli.growing import ForestSettings
+    from nullforest.cli.forest_options import ForestSettings
     from nullforest.cli.outputs import Outputs, make_folder
-    from nullforest.cli.reporting import page_of
+    from nullforest.cli.report_options import page_of
     from nullforest.cli.screen import Screen
-    from nullforest.cli.selecting import select_features
+    from nullforest.cli.selection_run import select_features
     from nullforest.datasets import load_leukemia_sex
     from nullforest.io import Table
 

@@ -23,7 +23,7 @@ def ends_cleanly(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        from nullforest.errors import InputError, MissingExtraError
+        from nullforest._util.errors import InputError, MissingExtraError
 
         try:
             return command(*args, **kwargs)

@@ -40,9 +40,9 @@ def merge(
     """
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
-    from nullforest.nulls.base import check_alpha
-    from nullforest.selection import select
-    from nullforest.tally_files import merge as add
+    from nullforest.nulls.distribution import check_alpha
+    from nullforest.selection.selection import select
+    from nullforest.tallies.file_format import merge as add
 
     check_alpha(alpha)
     outputs = Outputs(table=table, json=json, tally=tally)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nullforest._util.errors import InputError
+from nullforest._util.files import writing
 from nullforest.cli.endings import complain
-from nullforest.errors import InputError
-from nullforest.files import writing
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 
 @dataclass(frozen=True)

@@ -66,17 +66,17 @@ def plan(
 
     Example: nullforest plan --n-samples 150 --n-features 5000 --n-relevant 50 --relevance 0.5
     """
+    from nullforest._util.errors import InputError
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
-    from nullforest.errors import InputError
 
     outputs = Outputs(table=table, json=json)
     outputs.check(force=force, never=[] if forest is None else [forest])
     screen = Screen(quiet=quiet)
     answer: dict[str, Any]
     if forest is not None:
-        from nullforest.outlook import more_trees
-        from nullforest.tallies import Tally
+        from nullforest.selection.forecast import more_trees
+        from nullforest.tallies.tally import Tally
 
         with screen.waiting("Drawing larger forests"):
             outlook = more_trees(Tally.load(forest), alpha, error, null, seed=seed)
@@ -88,8 +88,8 @@ def plan(
             "the tally of a finished forest (--forest)."
         )
     else:
-        from nullforest.clusters import connected
-        from nullforest.planning import plan as make_plan
+        from nullforest.compute import connected
+        from nullforest.evaluation.planning import plan as make_plan
 
         with connected(cluster):
             found = make_plan(
@@ -126,7 +126,7 @@ def plan(
 def _write(answer: dict[str, Any], frame: Any, table: Path | None, json: Path | None) -> None:
     import json as as_json
 
-    from nullforest.files import writing
+    from nullforest._util.files import writing
 
     if table is not None:
         with writing(table) as file:

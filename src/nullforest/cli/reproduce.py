@@ -13,9 +13,9 @@ from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
 
 if TYPE_CHECKING:
-    from nullforest.paper.experiment import Experiment
+    from nullforest.evaluation.paper.experiment import Experiment
 
-#: The same words as `nullforest.paper.NAMES`, written out so that --help need not import it.
+#: Names of the experiments, written out so that --help need not import them.
 NAMES = ("low_dimensional", "high_dimensional", "control", "power", "comparison", "cortical")
 #: Seconds between two lines of progress where there is no terminal to draw a bar on.
 _PATIENCE = 30.0
@@ -75,10 +75,10 @@ def reproduce(
         TimeRemainingColumn,
     )
 
+    from nullforest._util.errors import InputError
     from nullforest.cli.screen import Screen
-    from nullforest.clusters import connected
-    from nullforest.errors import InputError
-    from nullforest.paper import reproduce as run
+    from nullforest.compute import connected
+    from nullforest.evaluation.paper import reproduce as run
 
     if maps is not None and not maps.exists():
         raise InputError(f"There is no file {maps}; check the name.")

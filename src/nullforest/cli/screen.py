@@ -22,7 +22,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 #: Told (trees or other pieces done, in all); a piece under way may count in part.
 Report = Callable[[float, int], None]

@@ -63,16 +63,16 @@ def select(
     FOLDER alone, goes on where it ended.
     """
     asked = dict(locals())  # the options as they were given, before anything else has a name
-    from nullforest.cli.growing import ForestSettings
+    from nullforest._util.errors import InputError
+    from nullforest.cli.forest_options import ForestSettings
     from nullforest.cli.outputs import Outputs
-    from nullforest.cli.reporting import page_of
-    from nullforest.cli.resuming import Resumable, recalled
+    from nullforest.cli.report_options import page_of
+    from nullforest.cli.resume import Resumable, recalled
     from nullforest.cli.screen import Screen
-    from nullforest.cli.selecting import select_features
-    from nullforest.clusters import connected
-    from nullforest.errors import InputError
+    from nullforest.cli.selection_run import select_features
+    from nullforest.compute import connected
     from nullforest.io import read_table
-    from nullforest.nulls.base import check_alpha
+    from nullforest.nulls.distribution import check_alpha
 
     if data is None or target is None:
         if resume is None or data is not None or target is not None:

@@ -65,8 +65,8 @@ def simulate(
 
     Example: nullforest simulate independent data.csv --samples 200 --features 5000 --relevant 50
     """
-    from nullforest import simulate as generators
     from nullforest.cli.screen import Screen
+    from nullforest.datasets import simulate as generators
 
     files = _files(out, force=force)
     screen = Screen(quiet=quiet)
@@ -89,7 +89,7 @@ def simulate(
 
 def _files(out: Path, *, force: bool) -> list[Path]:
     """The file, and for CSV the file of the truth; refused where they cannot be written."""
-    from nullforest.errors import InputError
+    from nullforest._util.errors import InputError
 
     name = out.name.lower()
     if name.endswith(".npz"):
@@ -111,7 +111,7 @@ def _write(files: list[Path], X: NDArray[Any], y: NDArray[Any], truth: NDArray[A
     import numpy as np
     import pandas as pd
 
-    from nullforest.files import writing
+    from nullforest._util.files import writing
 
     if len(files) == 1:
         with writing(files[0], binary=True) as file:

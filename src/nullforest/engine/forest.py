@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.errors import InputError
 from nullforest.engine import _native
-from nullforest.engine.ranking import n_threads, values_of
-from nullforest.engine.targets import Target
-from nullforest.errors import InputError
-from nullforest.tallies import Tally
+from nullforest.engine.data.rank_table import n_threads, values_of
+from nullforest.engine.data.targets import Target
+from nullforest.tallies.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)

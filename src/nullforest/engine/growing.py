@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nullforest import clusters
+from nullforest import compute
+from nullforest._util.errors import InputError
+from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
+from nullforest.engine.data.rank_table import RankTable, n_threads
+from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
-from nullforest.engine.plan import Plan, make_plan, whole_seed
-from nullforest.engine.probing import ProbePlan, plan_probes, tally_of
-from nullforest.engine.ranking import RankTable, n_threads
-from nullforest.engine.sharing import kept_probes, native_forest, shared_forest
-from nullforest.engine.targets import Target, as_target
-from nullforest.errors import InputError
-from nullforest.tallies import Tally
+from nullforest.engine.probes.sampling import ProbePlan, plan_probes, tally_of
+from nullforest.engine.settings import Plan, make_plan, whole_seed
+from nullforest.tallies.tally import Tally
 
 Progress = Callable[[int, int], object]
 
@@ -97,7 +97,7 @@ def grow(
         Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
         change the trees. "auto" asks about 2 000, which adds up to a quarter to the time from
         20 000 features on; the fewer features, the larger the share (of a smaller forest), see
-        :func:`nullforest.engine.probing.default_number`.
+        :func:`nullforest.engine.probes.sampling.default_number`.
     probe_seed : int, optional
         Seed of the probes; `seed` where not given. Forests of different seeds whose tallies are
         to be added should ask the same probes.
@@ -172,7 +172,7 @@ def grow(
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
-    where = clusters.find(engine)
+    where = compute.find(engine)
     forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more, where)
     forest.seconds = time.perf_counter() - start + (0.0 if more is None else more.seconds)
     return forest
@@ -235,9 +235,9 @@ def grow_many(
         raise InputError(f"{len(seeds)} seeds for {len(outcomes)} outcomes; give one each.")
     settings |= {"keep_trees": keep_trees, "oob": oob}
     seeded = [{} if seeds is None else {"seed": int(seed)} for seed in seeds or outcomes]
-    where = clusters.find(engine)
+    where = compute.find(engine)
     forests: list[Forest] = []
-    for forest in clusters.each(
+    for forest in compute.each(
         _one_forest,
         (table, settings | {"n_jobs": n_jobs if where is None else 1}),
         list(zip(outcomes, seeded, strict=True)),
@@ -283,7 +283,7 @@ def _grow(
     progress: Progress | None,
     max_seconds: float | None,
     more: Forest | None,
-    where: clusters.Engine | None,
+    where: compute.Engine | None,
 ) -> Forest:
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"

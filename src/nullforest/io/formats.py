@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 import numpy as np
 import pandas as pd
 
-from nullforest.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, MissingExtraError
 
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nullforest.errors import InputError
-from nullforest.io.features import features_of
+from nullforest._util.errors import InputError
+from nullforest.io.feature_columns import features_of
 from nullforest.io.formats import names_rows, read_frame
-from nullforest.io.targets import TASKS, KnownTask, Task, target_of
+from nullforest.io.target_column import TASKS, KnownTask, Task, target_of
 from nullforest.io.words import listed
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nullforest.errors import InputError
+from nullforest._util.errors import InputError
 from nullforest.nulls import bagged, paper, probes
-from nullforest.nulls.base import Null
-from nullforest.tallies import Tally
+from nullforest.nulls.distribution import Null
+from nullforest.tallies.tally import Tally
 
 Kind = Literal["auto", "probes", "bagged", "paper"]
 KINDS: tuple[Kind, ...] = ("auto", "probes", "bagged", "paper")

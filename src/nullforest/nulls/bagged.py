@@ -33,21 +33,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from nullforest.errors import InputError
-from nullforest.nulls.base import Floats, Null
+from nullforest._util.errors import InputError
+from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
-from nullforest.nulls.matching import (
+from nullforest.nulls.distribution import Floats, Null
+from nullforest.nulls.mean import (
     FEW_FEATURES,
     body_end,
     body_tail,
     matched_scale,
     null_share,
 )
-from nullforest.nulls.mixtures import BinomialMixture
 from nullforest.nulls.pools import Pools
-from nullforest.nulls.shapes import Shape, Trees, shared_out
-from nullforest.tallies import Tally
+from nullforest.nulls.rates import Shape, Trees, shared_out
+from nullforest.tallies.tally import Tally
 
 #: Logarithms of the factor on the couplings, beyond two prior standard deviations either way.
 LOG_FACTORS = 0.15 * np.arange(-3.0, 4.0)
@@ -126,7 +126,7 @@ def from_tally(tally: Tally) -> BaggedNull:
 
     >>> import numpy as np, nullforest as nf
     >>> from nullforest.nulls import bagged
-    >>> from nullforest.tallies import N_COUPLING_BINS
+    >>> from nullforest.tallies.tally import N_COUPLING_BINS
     >>> couplings = np.zeros((500, N_COUPLING_BINS), np.int32)
     >>> couplings[:, 12] = np.random.default_rng(0).poisson(4, 500)
     >>> counts = couplings.sum(1)

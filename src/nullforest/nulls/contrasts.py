@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from nullforest.tallies import COUPLING_EDGES
+from nullforest.tallies.tally import COUPLING_EDGES
 
 Floats = NDArray[np.float64]
 

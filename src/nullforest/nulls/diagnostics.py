@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.tallies import Tally
+from nullforest.tallies.tally import Tally
 
 
 def paper_dispersion(tally: Tally) -> float:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from nullforest.errors import InputError
-from nullforest.nulls.base import Floats, Null, check_alpha
-from nullforest.nulls.lattice import LatticeTable, TreeSum
-from nullforest.tallies import Tally
+from nullforest._util.errors import InputError
+from nullforest.nulls.distribution import Floats, Null, check_alpha
+from nullforest.nulls.tree_sums import LatticeTable, TreeSum
+from nullforest.tallies.tally import Tally
 
 #: A tail is summed until what is left is below e^-24 = 4e-11 of it.
 _TAIL_SHARE = 24.0

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from nullforest.nulls.mixtures import merge_rates
-from nullforest.tallies import Tally
+from nullforest.nulls.binomial_mixture import merge_rates
+from nullforest.tallies.tally import Tally
 
 Floats = NDArray[np.float64]
 

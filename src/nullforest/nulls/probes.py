@@ -32,19 +32,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nullforest.errors import InputError
+from nullforest._util.errors import InputError
 from nullforest.nulls.bagged import matched
-from nullforest.nulls.base import Floats, Null, check_alpha
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
-from nullforest.nulls.matching import body_end, matched_scale, null_share
+from nullforest.nulls.distribution import Floats, Null, check_alpha
+from nullforest.nulls.mean import body_end, matched_scale, null_share
+from nullforest.nulls.overdispersion import NONE, Spread
 from nullforest.nulls.pools import Pools
-from nullforest.nulls.shapes import CROWDED, Shape, Trees
-from nullforest.nulls.splices import Splice
-from nullforest.nulls.spreading import NONE, Spread
-from nullforest.nulls.strata import Ints, Stratum, stratum_of
-from nullforest.nulls.tails import tail_after
-from nullforest.tallies import Tally
+from nullforest.nulls.probe_strata import Ints, Stratum, stratum_of
+from nullforest.nulls.rates import CROWDED, Shape, Trees
+from nullforest.nulls.splice import Splice
+from nullforest.nulls.tail import tail_after
+from nullforest.tallies.tally import Tally
 
 #: Probes with which a kind of feature can be judged by them at all.
 FEWEST_OF_A_KIND = 25
@@ -189,7 +189,7 @@ def from_tally(tally: Tally) -> ProbeNull:
 
     >>> import numpy as np, nullforest as nf
     >>> from nullforest.nulls import probes
-    >>> from nullforest.tallies import ProbeTally
+    >>> from nullforest.tallies.tally import ProbeTally
     >>> rng = np.random.default_rng(0)
     >>> counts, wins = rng.poisson(2, 1000), rng.poisson(20, 200)
     >>> nodes = np.bincount(rng.integers(0, 100, counts.sum()), minlength=100)

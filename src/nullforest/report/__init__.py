@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nullforest.engine import RankTable
-from nullforest.engine.targets import as_target
+from nullforest.engine.data.targets import as_target
 from nullforest.report.markdown import render_markdown
 from nullforest.report.render import render, render_json
-from nullforest.report.summarize import summarize
+from nullforest.report.summary import summarize
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 __all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.errors import InputError
+from nullforest._util.errors import InputError
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 #: A level this share of the one asked for, or less, wastes half of the error rate.
 COARSE = 0.5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 #: A bin is this share of its count wide, so that counts of 3 and of 3 000 are seen side by side.
 BIN_GROWTH = 0.15

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nullforest.decisions import ERROR_RATES, decide, lone_threshold
+from nullforest.selection.error_rates import ERROR_RATES, decide, lone_threshold
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 #: Stops of the slider within a decade: about evenly spaced, and all of the usual levels.
 MANTISSAS = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")

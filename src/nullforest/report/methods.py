@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nullforest import __version__
-from nullforest.decisions import ERROR_RATES, ErrorRate
+from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
 
 if TYPE_CHECKING:
-    from nullforest.selection import Selection
+    from nullforest.selection.selection import Selection
 
 _BREIMAN = "Breiman L. Random forests. Machine Learning 45, 5–32 (2001)."
 _KONUKOGLU = (

@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "dispatch.hpp"
-#include "forest.hpp"
-#include "keyed_random.hpp"
-#include "oob_permutation.hpp"
-#include "predict.hpp"
+#include "kernels/dispatch.hpp"
+#include "tree/forest.hpp"
+#include "tree/keyed_random.hpp"
+#include "tree/oob_permutation.hpp"
+#include "tree/predict.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

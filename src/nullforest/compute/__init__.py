@@ -1,0 +1,179 @@
+"""Who does the work? Threads of this process, or the workers of Dask, Ray or joblib.
+
+Work is cut into tasks that do not know of each other: blocks of trees, whole forests, runs of a
+simulation. An engine sends the data that all of them share to its workers once, then the tasks, and
+brings the results back; a task whose worker dies is given to another. No task's result depends on
+who does it, so that neither does the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from nullforest._util.errors import InputError
+
+#: How often a task is given to another worker before the work is given up.
+ATTEMPTS = 5
+#: Tasks that are given out at a time for each worker, so that none waits for the next.
+IN_LINE = 4
+
+
+class Engine(Protocol):
+    """Somebody else's workers."""
+
+    def workers(self) -> int:
+        """Tasks that can be done at the same time."""
+
+    def run(
+        self,
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        tasks: Sequence[Any],
+        *,
+        deadline: float | None = None,
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Do `work(*shared, task)` for every task; numbers and results as they are finished.
+
+        Ends early, and cancels what is left, when the clock passes `deadline` (of
+        `time.monotonic`) or when the iterator is closed.
+        """
+
+
+#: The engine of the `with parallel(...)` around the present call; a list, since None means threads.
+_current: ContextVar[tuple[Engine | None, ...]] = ContextVar("engine", default=())
+
+
+@contextmanager
+def parallel(engine: Any) -> Iterator[None]:
+    """Let a cluster do the work of all that is called inside: forests, tests, simulations.
+
+    The results are those of one machine to the last bit. Data are sent to the workers once, and a
+    worker of Dask or Ray that dies costs time alone. nullforest must be installed on the workers.
+
+    Parameters
+    ----------
+    engine : Dask client, ray, or {"dask", "ray", "joblib", "threads"}
+        A `dask.distributed.Client`; the module `ray` after `ray.init()`; by name, the client or
+        instance that is there already; "joblib": the backend that `joblib.parallel_config` names
+        (which is used without being asked for, too); "threads": none of them, inside another one.
+
+    Examples
+    --------
+    >>> import joblib, numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(50, 40))
+    >>> with joblib.parallel_config("loky", n_jobs=2), nf.parallel("joblib"):
+    ...     forest = nf.grow(X, X[:, 3] > 0, trees=50)
+    >>> forest.tally == nf.grow(X, X[:, 3] > 0, trees=50).tally
+    True
+    """
+    token = _current.set((engine_of(engine),))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Let the cluster at an address do the work: of a Dask scheduler, or "ray"; None for threads.
+
+    A Dask scheduler is named by its address (tcp://host:8786) or its scheduler file, Ray by "ray"
+    for the instance on this machine, or ray://host:10001.
+    """
+    if address is None:
+        yield
+    elif address == "ray" or address.startswith("ray://"):
+        from nullforest.compute.ray import instance
+
+        with instance("auto" if address == "ray" else address), parallel("ray"):
+            yield
+    else:
+        from nullforest.compute.dask import client_of
+
+        with client_of(address) as client, parallel(client):
+            yield
+
+
+def find(engine: Any = None) -> Engine | None:
+    """The engine that is meant: the one given, else the one around this call; None: threads."""
+    if engine is not None:
+        return engine_of(engine)
+    if _current.get():
+        return _current.get()[0]
+    if "joblib" not in sys.modules:  # nobody can have configured it, and it is slow to import
+        return None
+    from nullforest.compute.joblib import configured
+
+    return configured()
+
+
+def engine_of(given: Any) -> Engine | None:
+    """The engine behind a name, a client or a module; None for threads."""
+    if hasattr(given, "run") and hasattr(given, "workers"):
+        return given  # type: ignore[no-any-return]  # one of ours already
+    name = given if isinstance(given, str) else type(given).__module__.split(".")[0]
+    if getattr(given, "__name__", "") == "ray":
+        name = "ray"
+    match name:
+        case "threads":
+            return None
+        case "dask" | "distributed":
+            from nullforest.compute.dask import DaskEngine
+
+            return DaskEngine.of(None if isinstance(given, str) else given)
+        case "ray":
+            from nullforest.compute.ray import RayEngine
+
+            return RayEngine.of()
+        case "joblib":
+            from nullforest.compute.joblib import JoblibEngine, configured
+
+            return configured() or JoblibEngine()
+    raise InputError(
+        f"{given!r} is no engine; give a Dask client, the module ray, or one of 'dask', 'ray', "
+        "'joblib', 'threads'."
+    )
+
+
+def each(
+    work: Callable[..., Any],
+    shared: tuple[Any, ...],
+    tasks: Sequence[Any],
+    engine: Engine | None,
+    *,
+    deadline: float | None = None,
+) -> Iterator[Any]:
+    """Results of `work(*shared, task)` in the order of the tasks; here where there is no engine."""
+    if engine is None:
+        for task in tasks:
+            yield work(*shared, task)
+        return
+    waiting: dict[int, Any] = {}
+    turn = 0
+    with closing(engine.run(work, shared, tasks, deadline=deadline)) as finished:
+        for number, result in finished:
+            waiting[number] = result
+            while turn in waiting:
+                yield waiting.pop(turn)
+                turn += 1
+
+
+def stays_as_it_is(one: Any) -> bool:
+    """Whether data that were sent once can be taken for the same as long as they live here."""
+    return bool(getattr(type(one), "unchanging", False))
+
+
+#: What this process, a worker, was last given to share: the data are unpacked once, not per task.
+_held: dict[str, tuple[Any, ...]] = {}
+
+
+def call(work: Callable[..., Any], key: str, task: Any, *shared: Any) -> Any:
+    """Do one task on a worker. `key` stands for the shared data, of which the last are kept."""
+    if key not in _held:
+        _held.clear()
+        _held[key] = shared
+    return work(*_held[key], task)

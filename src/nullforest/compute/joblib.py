@@ -1,0 +1,86 @@
+"""How do joblib's backends do the work? Whatever `joblib.parallel_config` names.
+
+Of the backends for Dask and Ray only the client is taken: they would send the data with each task.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from time import monotonic
+from typing import Any
+
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+
+from nullforest._util.errors import InputError
+from nullforest.compute import ATTEMPTS, Engine, call
+
+
+def configured() -> Engine | None:
+    """The engine that `joblib.parallel_config` asks for; None for threads, and where it is silent.
+
+    Without a configuration joblib falls back to what its caller prefers, so that preferring
+    threads tells the two apart. One process is no cluster either.
+    """
+    backend, n_jobs = get_active_backend(prefer="threads")
+    kind = type(backend).__name__
+    if kind in ("ThreadingBackend", "SequentialBackend"):
+        return None
+    if kind == "DaskDistributedBackend":
+        from nullforest.compute.dask import DaskEngine
+
+        return DaskEngine.of(backend.client)
+    if kind == "RayBackend":
+        from nullforest.compute.ray import RayEngine
+
+        return RayEngine.of()
+    return None if n_jobs == 1 else JoblibEngine()
+
+
+class JoblibEngine:
+    """The processes of a joblib backend."""
+
+    def __init__(self) -> None:
+        n_jobs = get_active_backend(prefer="threads")[1]
+        self._n_jobs = -1 if n_jobs == 1 else n_jobs
+
+    def workers(self) -> int:
+        """Processes."""
+        from joblib import effective_n_jobs
+
+        return max(1, int(effective_n_jobs(self._n_jobs)))
+
+    def run(
+        self,
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        tasks: Sequence[Any],
+        *,
+        deadline: float | None = None,
+    ) -> Generator[tuple[int, Any], None, None]:
+        """See :class:`nullforest.compute.Engine`."""
+        key = uuid.uuid4().hex
+        left = dict(enumerate(tasks))
+        for attempt in range(ATTEMPTS):
+            pool = Parallel(self._n_jobs, return_as="generator_unordered")
+            try:
+                jobs = [delayed(_numbered)(work, key, i, task, *shared) for i, task in left.items()]
+                for number, result in pool(jobs):
+                    del left[number]
+                    yield number, result
+                    if deadline is not None and monotonic() > deadline:
+                        return
+                return
+            except BrokenProcessPool as error:  # a process died; joblib starts new ones
+                if attempt == ATTEMPTS - 1:
+                    raise InputError(
+                        f"Processes died {ATTEMPTS} times over the same work; look at their memory."
+                    ) from error
+
+
+def _numbered(
+    work: Callable[..., Any], key: str, number: int, task: Any, *shared: Any
+) -> tuple[int, Any]:
+    return number, call(work, key, task, *shared)

@@ -1,0 +1,6 @@
+"""Where does data with a known truth come from? Two generators of the paper."""
+
+from nullforest.datasets.simulate.cortical import CorticalModel, cortical
+from nullforest.datasets.simulate.independent import independent
+
+__all__ = ["CorticalModel", "cortical", "independent"]

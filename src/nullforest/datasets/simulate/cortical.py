@@ -1,0 +1,198 @@
+r"""What if features are correlated as on a cortex? The paper's "Data Generation Model".
+
+From maps X̃ (subjects × vertices here) come the mean μ and the singular value decomposition of
+X̃ - μ = V Σ Uᵀ. A synthetic map is x = U Σ v + μ, v ~ N(0, I/S), which has the mean and the
+covariance C of the maps. Class y = 1 has a thinner cortex in a connected region r:
+
+    x = U Σ v + μ - y · r · 2ρ √diag(C) / √(1-ρ²),
+
+so that each vertex of the region has the correlation -ρ with the label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_array
+
+from nullforest._util.errors import InputError
+from nullforest.datasets.simulate.independent import float_type
+from nullforest.datasets.simulate.labels import balanced_labels, mean_shift
+from nullforest.datasets.simulate.surfaces import Maps, read_maps, read_mesh
+from nullforest.features.fsaverage import fsaverage5_graph, smooth_maps
+from nullforest.features.mesh import distance_to, edge_graph, grow_region
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CorticalModel:
+    """Mean and covariance of maps on a surface, to draw new ones from.
+
+    Make one with :meth:`fit`.
+
+    Attributes
+    ----------
+    mean : (V,) float
+        Mean map μ.
+    modes : (R, V) float
+        Σ Uᵀ / √S: a map is a standard normal row of length R times this, plus the mean.
+    graph : (V, V) sparse
+        Edge lengths of the mesh.
+    """
+
+    mean: Floats
+    modes: Floats
+    graph: csr_array
+
+    @classmethod
+    def fit(cls, source: Any = None, mesh: Any = None) -> CorticalModel:
+        """Estimate mean and covariance of maps.
+
+        Parameters
+        ----------
+        source : array-like, path or list of paths, optional
+            Subjects × vertices, see `read_maps` in `surfaces.py`. Where not
+            given: smooth fields around the mean thickness of fsaverage5.
+        mesh : path or pair (coordinates, faces), optional
+            The surface; fsaverage5, left hemisphere, where not given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nullforest.datasets.simulate import CorticalModel
+        >>> square = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]]
+        >>> maps = np.random.default_rng(0).normal(2.5, 0.3, size=(30, 4))
+        >>> model = CorticalModel.fit(maps, square)
+        >>> model.n_vertices, model.modes.shape
+        (4, (4, 4))
+        """
+        maps = Maps(smooth_maps()) if source is None else read_maps(source)
+        graph = fsaverage5_graph() if mesh is None else edge_graph(*read_mesh(mesh))
+        if maps.vertices is not None:
+            _check_vertices(maps.vertices, graph.shape[0])
+            graph = csr_array(graph[maps.vertices][:, maps.vertices])
+        n_subjects, n_vertices = maps.values.shape
+        if graph.shape[0] != n_vertices:
+            raise InputError(
+                f"The maps have {n_vertices} vertices, the mesh {graph.shape[0]}; give the mesh "
+                "they belong to, or name the vertices they hold."
+            )
+        mean = maps.values.mean(axis=0)
+        centred = maps.values - mean
+        # Of X = V Σ Uᵀ only Σ Uᵀ = VᵀX is needed, and V are the eigenvectors of X Xᵀ: far
+        # smaller than X where there are many more vertices than subjects.
+        squares, V = np.linalg.eigh(centred @ centred.T)
+        kept = squares > squares[-1] * 1e-12  # the rest is rounding: the mean took one dimension
+        return cls(mean, V[:, kept].T @ centred / np.sqrt(n_subjects), graph)
+
+    @property
+    def n_vertices(self) -> int:
+        """Vertices V of the maps: the features."""
+        return len(self.mean)
+
+    @property
+    def deviation(self) -> Floats:
+        """Standard deviation of every vertex, √diag(C)."""
+        return np.asarray(np.linalg.norm(self.modes, axis=0), float)
+
+    def region(self, share: float, seed_vertex: int) -> NDArray[np.bool_]:
+        """A connected region: the share of all vertices that lies nearest to a seed vertex."""
+        if not 0.0 <= share <= 1.0:
+            raise InputError(f"A region's share of the vertices must lie in 0…1, not {share}.")
+        size = 0 if share == 0 else max(1, round(share * self.n_vertices))
+        return grow_region(self.graph, seed_vertex, size)
+
+    def distance(self, region: NDArray[np.bool_]) -> Floats:
+        """Geodesic distance of every vertex to a region; infinite where there is none."""
+        return distance_to(self.graph, np.flatnonzero(region))
+
+    def draw(
+        self,
+        n_samples: int,
+        region: NDArray[np.bool_],
+        relevance: float = 0.5,
+        seed: int = 0,
+        *,
+        dtype: DTypeLike = np.float64,
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Draw maps and labels; the cortex of class 1 is thinner in the region."""
+        kind = float_type(dtype)
+        rng = np.random.default_rng(seed)
+        y = balanced_labels(n_samples, rng)
+        X = rng.standard_normal((n_samples, len(self.modes)), dtype=kind) @ self.modes.astype(kind)
+        X += self.mean.astype(kind)
+        atrophy = mean_shift(relevance) * self.deviation[region]
+        X[:, region] -= (y[:, None] * atrophy).astype(kind)
+        return X, y
+
+
+def cortical(
+    n_samples: int,
+    region_share: float = 0.01,
+    relevance: float = 0.5,
+    *,
+    source: Any = None,
+    mesh: Any = None,
+    seed_vertex: int | None = None,
+    seed: int = 0,
+    dtype: DTypeLike = np.float64,
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
+    """Draw maps of cortical thickness, thinner in a connected region for one of two classes.
+
+    Parameters
+    ----------
+    n_samples : int
+        Samples S, half of each class (an odd one out belongs to class 0).
+    region_share : float
+        Share of the vertices that is related to the label; 0 for none.
+    relevance : float
+        Strength ρ: each vertex of the region has the correlation -ρ with the label.
+    source : array-like, path, list of paths or CorticalModel, optional
+        Maps whose mean and covariance are taken (NPZ, GIFTI, MGH, CIFTI; see
+        :func:`nullforest.datasets.simulate.surfaces.read_maps`), or a fitted model, which saves the
+        fitting. Where not given: smooth fields on fsaverage5, which needs the extra "neuro".
+    mesh : path or pair (coordinates, faces), optional
+        The surface; fsaverage5, left hemisphere, where not given.
+    seed_vertex : int, optional
+        Middle of the region; drawn by the seed where not given.
+    seed : int
+        Seed; the same seed gives the same data.
+    dtype : {float64, float32}
+        Type of X.
+
+    Returns
+    -------
+    X : (S, V) array
+    y : (S,) array of 0 and 1
+    relevant : (V,) array of bool
+        The region.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.cortical(20, region_share=0.01, seed=1)
+    >>> X.shape, int(relevant.sum())
+    ((20, 10242), 102)
+    """
+    model = source if isinstance(source, CorticalModel) else CorticalModel.fit(source, mesh)
+    if seed_vertex is None:
+        # A stream of its own: the same seed draws the same maps whatever the region.
+        stream = np.random.default_rng([seed, 1])
+        seed_vertex = int(stream.integers(model.n_vertices))
+    region = model.region(region_share, seed_vertex)
+    X, y = model.draw(n_samples, region, relevance, seed, dtype=dtype)
+    return X, y, region
+
+
+def _check_vertices(vertices: NDArray[np.int64], n: int) -> None:
+    if vertices.min() < 0 or vertices.max() >= n:
+        raise InputError(
+            f"The maps name vertex {vertices.max()}, but the mesh has {n} vertices; give the mesh "
+            "they belong to."
+        )
+    if len(np.unique(vertices)) != len(vertices):
+        raise InputError("The maps name a vertex twice; every column needs a vertex of its own.")

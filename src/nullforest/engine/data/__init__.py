@@ -1,0 +1,1 @@
+"""What the engine reads: rank tables, matrices on disk, targets."""

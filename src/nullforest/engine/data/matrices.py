@@ -1,0 +1,193 @@
+"""Where does X lie, and how is a block of its columns read? Sparse, on disk, or memory-mapped.
+
+Nothing here is ever read whole. A kind of matrix is known by its type, so that none of the packages
+that make them need be installed for the others.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest._util.errors import InputError, MissingExtraError
+from nullforest.tallies.tally import Names
+
+#: Bytes of a memory-mapped array that are let into memory at a time.
+AT_ONCE = 2**28
+
+
+@dataclass(frozen=True)
+class Source:
+    """A matrix that is read by blocks of columns.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Samples and features.
+    read : callable
+        The columns from `begin` to `end` as a dense array, (S, end - begin).
+    itemsize : int
+        Bytes of a value once it is read.
+    together : int
+        Columns that are stored together, so that blocks should be multiples of it.
+    """
+
+    shape: tuple[int, int]
+    read: Callable[[int, int], NDArray[Any]]
+    itemsize: int = 8
+    together: int = 1
+
+
+class ParquetColumns:
+    """A Parquet file as a matrix, of which only some columns are read at a time.
+
+    Parameters
+    ----------
+    path : path
+        The file; rows are samples.
+    drop : iterable of str
+        Columns that are no features: the target, names of samples.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf, pandas as pd, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.parquet"
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 6)), columns=list("abcdef"))
+    >>> frame.assign(ill=frame["c"] > 0).to_parquet(path)
+    >>> X = nf.ParquetColumns(path, drop=["ill"])
+    >>> forest = nf.grow(X, X.column("ill"), trees=20)
+    >>> str(forest.tally.names[forest.tally.counts.argmax()])
+    'c'
+    """
+
+    def __init__(self, path: Any, drop: Iterable[str] = ()) -> None:
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            raise MissingExtraError("pyarrow", "parquet", "Reading Parquet") from None
+        self.path = Path(path)
+        if not self.path.exists():
+            raise InputError(f"There is no file {self.path}; check the path.")
+        try:
+            self.file = pyarrow.parquet.ParquetFile(self.path)
+        except pyarrow.ArrowInvalid as error:
+            raise InputError(
+                f"{self.path} is not a whole Parquet file ({error}); it may be damaged or cut "
+                "short."
+            ) from None
+        known = [name for name in self.file.schema_arrow.names if not name.startswith("__index_")]
+        dropped = set(drop)
+        if missing := sorted(dropped - set(known)):
+            raise InputError(f"{self.path} has no column {missing[0]!r} to leave out.")
+        self.names = np.array([name for name in known if name not in dropped], dtype=str)
+        self.shape = (int(self.file.metadata.num_rows), len(self.names))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One column by its name, such as the target."""
+        values: NDArray[Any] = self.file.read(columns=[name]).column(0).to_numpy()
+        return values
+
+    def read(self, begin: int, end: int) -> NDArray[Any]:
+        """Some of the features, (S, end - begin)."""
+        names = self.names[begin:end].tolist()
+        table = self.file.read(columns=names)
+        columns = [table.column(name).to_numpy() for name in names]  # nulls become NaN
+        return np.stack(columns, axis=1)
+
+
+def unwrapped(X: Any) -> tuple[Any, Names | None]:
+    """The matrix inside an AnnData object, with the names of its variables; else X itself."""
+    if _made_by(X, "anndata") and hasattr(X, "var_names"):
+        names = np.array([str(name) for name in X.var_names], dtype=str)
+        inner = X.X
+        # By rows a column lies all over the file; taken into memory it stays as sparse as it is.
+        by_rows = _made_by(inner, "anndata") and getattr(inner, "format", "") == "csr"
+        return (inner.to_memory() if by_rows else inner), names
+    if isinstance(X, ParquetColumns):
+        return X, X.names
+    return X, None
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix in memory."""
+    return hasattr(X, "tocsc") and hasattr(X, "toarray")
+
+
+def sparse_columns(X: Any) -> Any:
+    """A sparse matrix by columns, in the form that the engine reads: sorted, nothing twice."""
+    columns = X.tocsc()
+    if columns.dtype not in (np.float32, np.float64):
+        short = columns.dtype.kind == "b" or columns.dtype.itemsize <= 2
+        columns = columns.astype(np.float32 if short else np.float64)
+    if not columns.has_canonical_format:
+        columns = columns.copy() if columns is X else columns
+        columns.sum_duplicates()
+    return columns
+
+
+def source_of(X: Any) -> Source | None:
+    """How to read X by columns; None where it is an ordinary matrix in memory."""
+    if is_sparse(X):
+        return Source(X.shape, lambda begin, end: X[:, begin:end].toarray(), X.dtype.itemsize)
+    if isinstance(X, ParquetColumns):
+        return Source(X.shape, X.read)
+    if _made_by(X, "anndata") and hasattr(X, "to_memory"):
+        # The sparse columns of a backed AnnData.
+        return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
+    if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):
+        _check_axes(X)
+        chunks = getattr(X, "chunks", None)
+        return Source(
+            tuple(X.shape),
+            lambda begin, end: np.asarray(X[:, begin:end]),
+            X.dtype.itemsize,
+            1 if chunks is None else int(chunks[1]),
+        )
+    return None
+
+
+def source_of_array(array: NDArray[Any]) -> Source:
+    """How to read an array by columns, letting go of what a memory-mapped one has read."""
+    S, F = array.shape
+    mapped = _map_of(array)
+    if mapped is None:
+        return Source((S, F), lambda begin, end: array[:, begin:end], array.itemsize)
+
+    def read(begin: int, end: int) -> NDArray[Any]:
+        # Where the rows lie one after the other, some columns of all of them are pages all over
+        # the file, and the system maps what lies around each.
+        block = np.empty((S, end - begin), array.dtype)
+        rows = max(1, AT_ONCE // (F * array.itemsize))
+        for first in range(0, S, rows):
+            block[first : first + rows] = array[first : first + rows, begin:end]
+            mapped.madvise(mmap.MADV_DONTNEED)
+        return block
+
+    return Source((S, F), read, array.itemsize)
+
+
+def _map_of(array: NDArray[Any]) -> mmap.mmap | None:
+    """The map behind a memory-mapped array, unless it holds changes of its own."""
+    if not isinstance(array, np.memmap) or array.mode not in ("r", "r+"):
+        return None
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) and hasattr(base, "madvise") else None
+
+
+def _made_by(X: Any, *packages: str) -> bool:
+    return any(kind.__module__.split(".")[0] in packages for kind in type(X).__mro__)
+
+
+def _check_axes(X: Any) -> None:
+    if len(X.shape) != 2:
+        raise InputError(
+            f"X must be a table of samples × features, not an array of {len(X.shape)} axes."
+        )

@@ -1,0 +1,65 @@
+// Which of a node's candidates splits it best? The question every kernel answers alike.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "table/outcome.hpp"
+#include "table/rank_table.hpp"
+
+namespace nullforest {
+
+struct Settings {
+    std::uint32_t candidates = 1;  // features compared at a node
+    std::uint32_t pool = 1;        // features a tree can use
+    std::uint32_t n_drawn = 0;     // samples drawn for a tree
+    bool replace = false;
+    std::uint32_t min_leaf = 1, min_split = 2, max_depth = 0xffffffffu;
+    double min_gain = 0.0;
+    std::uint64_t seed = 0;
+    std::uint32_t first_tree = 0, n_trees = 0;
+    bool keep_trees = false, oob = false;
+    bool listed = false;  // list what the trees chose, to be added elsewhere, instead of adding
+};
+
+// One node as a kernel sees it.
+struct NodeQuery {
+    const std::uint32_t* samples;  // ascending
+    std::uint32_t n;
+    std::uint64_t draw_key;
+};
+
+// The winner. Members sorted by the feature, known values first: `n_left` of them go left, and so
+// do those whose value is missing when `missing_left`.
+struct Split {
+    std::uint32_t feature = 0;
+    std::uint32_t n_left = 0;
+    bool missing_left = false;
+    // where the kernel says so: of the feature among the candidates, in draw order, and whether
+    // both children are pure, so that nothing can beat it
+    static constexpr std::uint32_t kUnknown = 0xffffffffu;
+    std::uint32_t place = kUnknown;
+    bool perfect = false;
+};
+
+// One per thread. Rules that every evaluator keeps, so that all give the same answer:
+//   - candidates in draw order, positions ascending, missing right before missing left;
+//   - a later split wins only when its score is strictly greater (exactly, see split_scores.hpp);
+//   - any split that leaves min_leaf samples on both sides beats none, gain or not;
+//   - it may stop at a split into two pure children, since nothing can beat it.
+class Evaluator {
+public:
+    virtual ~Evaluator() = default;
+    // `pool` holds the tree's features, or is null where it may use all.
+    virtual void begin_tree(const Bag& bag, const std::uint32_t* pool) = 0;
+    virtual bool best_split(const NodeQuery& node, Split& split) = 0;
+};
+
+// The kernel for any criterion, weighting and data.
+std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,
+                                                  const Settings& settings, Weighting weighting);
+
+// The fastest kernel that fits (see dispatch.cpp).
+std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
+                                          const Settings& settings, Weighting weighting);
+
+}  // namespace nullforest

@@ -1,0 +1,58 @@
+// Classes or one number, at most 512 samples, drawn once or several times: hands every node to the
+// scan kernel.
+#include "kernels/dispatch.hpp"
+#include "tree/keyed_random.hpp"
+#include "kernels/scan_node.hpp"
+
+namespace nullforest {
+
+namespace {
+
+class ScanEvaluator final : public Evaluator {
+public:
+    ScanEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                  Weighting weighting, ScanKernel kernel)
+        : node_(table, outcome, settings, weighting), kernel_(kernel) {
+        const ShuffleShape shape(settings.pool);
+        node_.task.pool_size = shape.n;
+        node_.task.side_a = shape.a;
+        node_.task.side_b = shape.b;
+        node_.task.candidates = settings.candidates;
+    }
+
+    void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
+        node_.begin_tree(bag);
+        node_.task.pool = pool;
+    }
+
+    bool best_split(const NodeQuery& node, Split& split) override {
+        node_.enter(node);
+        ScanTask& task = node_.task;
+        task.draw_key = node.draw_key;
+        kernel_(task);
+        split = {task.feature, task.n_left, false, task.place, task.perfect};
+        return task.found;
+    }
+
+private:
+    ScanNode node_;
+    ScanKernel kernel_;
+};
+
+}  // namespace
+
+bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
+               Weighting weighting) {
+    return table.by_order() && !table.has_missing() && weighting != Weighting::reals &&
+           settings.n_drawn <= ScanTask::kMostDraws && outcome.n_classes <= ScanTask::kMost &&
+           (outcome.classes() ||
+            (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
+}
+
+std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
+                                               const Settings& settings, Weighting weighting,
+                                               ScanKernel kernel) {
+    return std::make_unique<ScanEvaluator>(table, outcome, settings, weighting, kernel);
+}
+
+}  // namespace nullforest

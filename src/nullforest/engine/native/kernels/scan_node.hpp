@@ -1,0 +1,109 @@
+// What does the scan kernel need to know of a node? Shared by the search and by the probes.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernels/evaluator.hpp"
+#include "kernels/scan_kernel.hpp"
+#include "kernels/sorted_members.hpp"
+
+namespace nullforest {
+
+class ScanNode {
+public:
+    ScanNode(const RankTable& table, const Outcome& outcome, const Settings& settings,
+             Weighting weighting)
+        : outcome_(outcome),
+          members_(table),
+          label_(outcome.label.begin(), outcome.label.end()),
+          class_total_(outcome.n_classes),
+          crossing_(outcome.classes() ? 0 : table.n_samples()) {
+        task.kind = outcome.criterion == Criterion::gini      ? ScanTask::gini
+                    : outcome.criterion == Criterion::entropy ? ScanTask::entropy
+                                                              : ScanTask::variance;
+        task.counts = weighting == Weighting::counts;
+        task.order = table.order(0);
+        task.stride = table.stride();
+        task.n_samples = static_cast<std::uint32_t>(table.n_samples());
+        task.n_words = static_cast<std::uint32_t>(table.n_words());
+        task.flags = table.flags();
+        task.min_leaf = settings.min_leaf;
+        task.label = label_.data();
+        task.crossing = crossing_.data();
+        task.class_total = class_total_.data();
+        task.n_classes = outcome.n_classes;
+        task.entropy_terms = outcome.entropy_terms.data();
+        task.owner = this;
+        task.boundaries = [](void* self, std::uint32_t feature) {
+            return static_cast<ScanNode*>(self)->boundaries(feature);
+        };
+    }
+    ScanNode(const ScanNode&) = delete;
+    ScanNode& operator=(const ScanNode&) = delete;
+
+    ScanTask task{};
+
+    // The table whose columns are looked at, and the scratch to sort members by them.
+    void use(const RankTable& table, SortedMembers& members) {
+        task.order = table.order(0);
+        task.flags = table.flags();
+        sorted_ = &members;
+    }
+    SortedMembers& own_members() { return members_; }
+
+    void begin_tree(const Bag& bag) { task.multiplicity = bag.count.data(); }
+
+    void enter(const NodeQuery& node) {
+        node_ = &node;
+        std::fill(task.member, task.member + 8, 0);
+        task.n = node.n;
+        task.weight = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            task.member[s / 64] |= std::uint64_t{1} << s % 64;
+            task.weight += task.multiplicity[s];
+        }
+        if (outcome_.classes())
+            enter_classes(node);
+        else
+            enter_numbers(node);
+        task.found = task.perfect = false;
+    }
+
+private:
+    void enter_classes(const NodeQuery& node) {
+        std::fill(class_total_.begin(), class_total_.end(), 0);
+        for (std::uint32_t i = 0; i < node.n; ++i)
+            class_total_[label_[node.samples[i]]] += task.multiplicity[node.samples[i]];
+        task.sum_of_squares = task.sum_of_terms = 0;
+        for (std::int64_t total : class_total_) {
+            task.sum_of_squares += total * total;
+            if (task.kind == ScanTask::entropy) task.sum_of_terms += outcome_.entropy_terms[total];
+        }
+    }
+    // D = W s_left - W_left s is the sum of w (W y - s) over the members on the left.
+    void enter_numbers(const NodeQuery& node) {
+        std::int64_t sum = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i)
+            sum += task.multiplicity[node.samples[i]] * outcome_.fixed_number[node.samples[i]];
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            crossing_[s] = static_cast<std::int64_t>(task.multiplicity[s]) *
+                           (task.weight * outcome_.fixed_number[s] - sum);
+        }
+    }
+    const std::uint8_t* boundaries(std::uint32_t feature) {
+        sorted_->enter(node_->samples, node_->n);
+        sorted_->sort_by(feature);
+        sorted_->leave();
+        return sorted_->boundary.data();
+    }
+
+    const Outcome& outcome_;
+    SortedMembers members_, *sorted_ = &members_;
+    const NodeQuery* node_ = nullptr;
+    std::vector<std::uint16_t> label_;
+    std::vector<std::int64_t> class_total_, crossing_;
+};
+
+}  // namespace nullforest

@@ -1,0 +1,125 @@
+// In what order does one feature put the members of a node?
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "table/rank_table.hpp"
+
+namespace nullforest {
+
+// Any set bit in positions [begin, end)?
+inline bool any_bit(const std::uint64_t* words, std::uint32_t begin, std::uint32_t end) {
+    if (begin >= end) return false;
+    const std::uint32_t first = begin / 64, last = (end - 1) / 64;
+    const std::uint64_t low = ~std::uint64_t{0} << (begin % 64);
+    const std::uint64_t high = ~std::uint64_t{0} >> (63 - (end - 1) % 64);
+    if (first == last) return words[first] & low & high;
+    if (words[first] & low) return true;
+    for (std::uint32_t w = first + 1; w < last; ++w)
+        if (words[w]) return true;
+    return words[last] & high;
+}
+
+// The members of a node in the order of a feature; the scratch of one thread.
+class SortedMembers {
+public:
+    explicit SortedMembers(const RankTable& table)
+        : table_(table),
+          member_(table.by_order() ? table.n_samples() : 0),
+          slot_(table.by_order() ? 0 : table.n_samples()),
+          bits_(table.n_words()) {
+        sample.resize(table.n_samples());
+        boundary.resize(table.n_samples());
+    }
+
+    std::vector<std::uint32_t> sample;   // n of them, ascending in the feature
+    std::vector<std::uint8_t> boundary;  // [j]: do members j and j+1 differ?
+    std::uint32_t n = 0, n_known = 0;    // all members, and those whose value is not missing
+
+    // Say which samples are asked about; call with the same ones to leave.
+    void enter(const std::uint32_t* samples, std::uint32_t count) {
+        samples_ = samples;
+        n = count;
+        if (table_.by_order())
+            for (std::uint32_t i = 0; i < count; ++i) member_[samples[i]] = 1;
+    }
+    void leave() {
+        if (table_.by_order())
+            for (std::uint32_t i = 0; i < n; ++i) member_[samples_[i]] = 0;
+    }
+
+    void sort_by(std::size_t feature) {
+        if (table_.by_order())
+            walk(feature);
+        else if (table_.rank_bytes() == 2)
+            collect(feature, table_.ranks16(feature));
+        else
+            collect(feature, table_.ranks32(feature));
+    }
+
+private:
+    void walk(std::size_t feature) {
+        const std::uint8_t* order = table_.order(feature);
+        const std::uint64_t* differs = table_.differs(feature);
+        const bool wide = table_.n_samples() > 256;
+        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
+        const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
+        const std::uint32_t known = table_.n_known(feature);
+        std::uint32_t found = 0;
+        std::uint8_t changed = 0;
+        n_known = n;
+        for (std::uint32_t p = 0; p < S; ++p) {
+            if (p == known) n_known = found;
+            std::uint32_t s = order[p];
+            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
+            if (member_[s]) {
+                if (found) boundary[found - 1] = changed;
+                sample[found++] = s;
+                changed = 0;
+            }
+            changed |= static_cast<std::uint8_t>(differs[p / 64] >> (p % 64) & 1);
+        }
+    }
+
+    template <class Rank>
+    void collect(std::size_t feature, const Rank* rank) {
+        const std::uint64_t* differs = table_.differs(feature);
+        const std::uint32_t known = table_.n_known(feature);
+        std::uint32_t found = 0, previous = 0;
+        n_known = 0;
+        const auto add = [&](std::uint32_t s, std::uint32_t r) {
+            if (found) boundary[found - 1] = any_bit(differs, previous, r);
+            sample[found++] = s;
+            n_known += r < known;
+            previous = r;
+        };
+        if (std::size_t{n} * 48 >= table_.n_samples()) {  // a sweep is cheaper than a sort
+            for (std::uint32_t i = 0; i < n; ++i) {
+                const std::uint32_t s = samples_[i], r = rank[s];
+                slot_[r] = s;
+                bits_[r / 64] |= std::uint64_t{1} << (r % 64);
+            }
+            for (std::uint32_t w = 0; w < bits_.size(); ++w)
+                for (; bits_[w]; bits_[w] &= bits_[w] - 1) {
+                    const std::uint32_t r = 64 * w + __builtin_ctzll(bits_[w]);
+                    add(slot_[r], r);
+                }
+        } else {
+            keys_.resize(n);
+            for (std::uint32_t i = 0; i < n; ++i)
+                keys_[i] = std::uint64_t{rank[samples_[i]]} << 32 | samples_[i];
+            std::sort(keys_.begin(), keys_.end());
+            for (std::uint64_t key : keys_)
+                add(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+        }
+    }
+
+    const RankTable& table_;
+    const std::uint32_t* samples_ = nullptr;
+    std::vector<std::uint8_t> member_;
+    std::vector<std::uint32_t> slot_;
+    std::vector<std::uint64_t> bits_, keys_;
+};
+
+}  // namespace nullforest

@@ -1,0 +1,279 @@
+#include "tree/grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tree/bag_draw.hpp"
+#include "tree/keyed_random.hpp"
+
+namespace nullforest {
+
+void TreeResult::clear() {
+    winner.clear();
+    coupling_bin.clear();
+    decrease.clear();
+    probe_winner.clear();
+    probe_coupling_bin.clear();
+    tree = FlatTree();
+    oob_sample.clear();
+    oob_value.clear();
+}
+
+static Weighting weighting_of(const Outcome& outcome, const Settings& settings) {
+    if (!outcome.weight.empty()) return Weighting::reals;
+    return settings.replace ? Weighting::counts : Weighting::ones;
+}
+
+TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                       const ProbeSet* probes, const std::vector<double>& coupling_edges)
+    : table_(table),
+      outcome_(outcome),
+      settings_(settings),
+      edges_(coupling_edges),
+      feature_shape_(static_cast<std::uint32_t>(table.n_features())),
+      sample_shape_(static_cast<std::uint32_t>(table.n_samples())),
+      meter_(outcome),
+      members_(table),
+      goes_left_(table.n_samples()),
+      leaf_value_(outcome.n_values()) {
+    bag_.weighting = weighting_of(outcome, settings);
+    bag_.count.resize(table.n_samples());
+    if (bag_.weighting == Weighting::reals) bag_.weight.resize(table.n_samples());
+    evaluator_ = make_evaluator(table, outcome, settings, bag_.weighting);
+    if (probes && probes->size() > 0) {
+        asker_ = std::make_unique<ProbeAsker>(table, outcome, settings, *probes, bag_.weighting);
+        probe_members_ = std::make_unique<SortedMembers>(*probes->table);
+    }
+}
+
+void TreeGrower::draw_samples(std::uint64_t key) {
+    const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
+    draw_bag(settings_, sample_shape_, key, bag_.count, buffer_);
+    samples_.clear();
+    oob_.clear();
+    for (std::uint32_t s = 0; s < S; ++s) {
+        if (bag_.weighting == Weighting::reals)
+            bag_.weight[s] = bag_.count[s] * outcome_.weight[s];
+        if (bag_.count[s] == 0)
+            oob_.push_back(s);
+        else if (bag_.weighting != Weighting::reals || bag_.weight[s] > 0.0)
+            samples_.push_back(s);
+    }
+    if (!settings_.oob) oob_.clear();
+}
+
+void TreeGrower::draw_pool(std::uint64_t key) {
+    pool_.clear();
+    if (settings_.pool == table_.n_features()) return;
+    pool_.resize(settings_.pool);
+    Shuffle(feature_shape_, pool_key(key)).next(settings_.pool, pool_.data());
+}
+
+bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeResult& result) {
+    result.clear();
+    const std::uint64_t key = tree_key(settings_.seed, tree);
+    draw_samples(key);
+    draw_pool(key);
+    const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
+    evaluator_->begin_tree(bag_, pool);
+    if (asker_) asker_->begin_tree(key, bag_, pool);
+    // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
+    const bool weightless = samples_.empty();
+    if (weightless) {
+        oob_.clear();
+        samples_.resize(table_.n_samples());
+        for (std::uint32_t s = 0; s < samples_.size(); ++s) samples_[s] = s;
+        std::copy(outcome_.weight.begin(), outcome_.weight.end(), bag_.weight.begin());
+    }
+    const std::uint32_t n = static_cast<std::uint32_t>(samples_.size());
+    stack_.clear();
+    stack_.push_back({0, n, 0, static_cast<std::uint32_t>(oob_.size()), 0, root_key(key),
+                      meter_.measure(bag_, samples_.data(), n), -1, false});
+    const double tree_weight = stack_[0].statistics.weight;
+
+    while (!stack_.empty()) {
+        if (cancel.load(std::memory_order_relaxed)) return false;
+        const Pending node = stack_.back();
+        stack_.pop_back();
+        const std::int32_t id = settings_.keep_trees ? record_node(node, result.tree) : -1;
+        Split split;
+        bool found = false;
+        if (!weightless && may_split(node)) {
+            table_.touch(settings_.candidates * table_.stride());
+            found = evaluator_->best_split(query(node), split);
+            if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
+        }
+        if (!found) {
+            record_leaf(node, result);
+            continue;
+        }
+        double threshold;
+        const std::uint32_t middle = partition(node, split, threshold);
+        Pending left = node, right = node;
+        left.end = right.begin = middle;
+        left.depth = right.depth = node.depth + 1;
+        left.key = child_key(node.key, false);
+        right.key = child_key(node.key, true);
+        left.parent = right.parent = id;
+        left.is_right = false;
+        right.is_right = true;
+        left.statistics = meter_.measure(bag_, samples_.data() + left.begin, left.end - left.begin);
+        right.statistics =
+            meter_.measure(bag_, samples_.data() + right.begin, right.end - right.begin);
+        const double decrease =
+            (node.statistics.weight * node.statistics.impurity -
+             left.statistics.weight * left.statistics.impurity -
+             right.statistics.weight * right.statistics.impurity) / tree_weight;
+        if (settings_.min_gain > 0.0 && decrease < settings_.min_gain) {
+            record_leaf(node, result);
+            continue;
+        }
+        // Values missing here for the first time go with the majority.
+        const bool missing_seen = members_.n_known < members_.n;
+        const bool missing_left = missing_seen ? split.missing_left
+                                               : middle - node.begin >= node.end - middle;
+        left.oob_end = right.oob_begin = partition_oob(node, split, threshold, missing_left);
+        result.winner.push_back(split.feature);
+        result.coupling_bin.push_back(coupling_bin(node.statistics.coupling));
+        result.decrease.push_back(decrease);
+        if (settings_.keep_trees) {
+            result.tree.feature[id] = static_cast<std::int32_t>(split.feature);
+            result.tree.threshold[id] = threshold;
+            result.tree.missing_left[id] = missing_left;
+        }
+        stack_.push_back(right);
+        stack_.push_back(left);
+    }
+    return true;
+}
+
+bool TreeGrower::may_split(const Pending& node) const {
+    const std::uint32_t n = node.end - node.begin;
+    return !node.statistics.pure && n >= settings_.min_split && n >= 2 &&
+           n / 2 >= settings_.min_leaf && node.depth < settings_.max_depth;
+}
+
+NodeQuery TreeGrower::query(const Pending& node) const {
+    return {samples_.data() + node.begin, node.end - node.begin, draw_key(node.key)};
+}
+
+void TreeGrower::ask_probes(const Pending& node, const Split* winner, double tree_weight,
+                            TreeResult& result) {
+    for (const Verdict& verdict :
+         asker_->winners(query(node), node.key, node.begin, node.end, winner)) {
+        if (settings_.min_gain > 0.0 &&
+            decrease_by(node, verdict.split, tree_weight) < settings_.min_gain)
+            continue;
+        asker_->count(verdict, node.key, node.begin, node.end);
+        result.probe_winner.push_back(verdict.probe);
+        result.probe_coupling_bin.push_back(coupling_bin(node.statistics.coupling));
+    }
+}
+
+// What a probe's split would gain.
+double TreeGrower::decrease_by(const Pending& node, const Split& split, double tree_weight) {
+    const std::uint32_t n = node.end - node.begin;
+    const std::uint32_t* samples = samples_.data() + node.begin;
+    SortedMembers& members = *probe_members_;
+    members.enter(samples, n);
+    members.sort_by(split.feature);
+    members.leave();
+    for (std::uint32_t j = 0; j < n; ++j)
+        goes_left_[members.sample[j]] =
+            j < split.n_left || (split.missing_left && j >= members.n_known);
+    double decrease = node.statistics.weight * node.statistics.impurity;
+    for (const bool left : {true, false}) {
+        buffer_.clear();
+        for (std::uint32_t i = 0; i < n; ++i)
+            if (bool(goes_left_[samples[i]]) == left) buffer_.push_back(samples[i]);
+        const NodeStatistics side = meter_.measure(bag_, buffer_.data(),
+                                                   static_cast<std::uint32_t>(buffer_.size()));
+        decrease -= side.weight * side.impurity;
+    }
+    return decrease / tree_weight;
+}
+
+// Midway between the neighbours on both sides; the members are sorted by the feature.
+double TreeGrower::threshold_of(const Split& split) const {
+    if (split.n_left >= members_.n_known)
+        return std::numeric_limits<double>::infinity();  // known left, missing right
+    const Matrix& x = table_.matrix();
+    const double below = x.at(members_.sample[split.n_left - 1], split.feature);
+    const double above = x.at(members_.sample[split.n_left], split.feature);
+    const double threshold = below + (above - below) / 2.0;
+    return threshold < above ? threshold : below;  // neighbours in floating point
+}
+
+std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, double& threshold) {
+    const std::uint32_t n = node.end - node.begin;
+    std::uint32_t* samples = samples_.data() + node.begin;
+    members_.enter(samples, n);
+    members_.sort_by(split.feature);
+    members_.leave();
+    for (std::uint32_t j = 0; j < n; ++j)
+        goes_left_[members_.sample[j]] =
+            j < split.n_left || (split.missing_left && j >= members_.n_known);
+    threshold = 0.0;
+    if (settings_.keep_trees || settings_.oob) threshold = threshold_of(split);
+    buffer_.resize(n);
+    std::uint32_t left = 0, right = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t s = samples[i];
+        if (goes_left_[s])
+            samples[left++] = s;
+        else
+            buffer_[right++] = s;
+    }
+    std::copy(buffer_.begin(), buffer_.begin() + right, samples + left);
+    return node.begin + left;
+}
+
+std::uint32_t TreeGrower::partition_oob(const Pending& node, const Split& split, double threshold,
+                                        bool missing_left) {
+    std::uint32_t* oob = oob_.data();
+    buffer_.resize(node.oob_end - node.oob_begin);
+    std::uint32_t left = node.oob_begin, right = 0;
+    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
+        const double x = table_.matrix().at(oob[i], split.feature);
+        if (std::isnan(x) ? missing_left : x <= threshold)
+            oob[left++] = oob[i];
+        else
+            buffer_[right++] = oob[i];
+    }
+    std::copy(buffer_.begin(), buffer_.begin() + right, oob + left);
+    return left;
+}
+
+std::int32_t TreeGrower::record_node(const Pending& node, FlatTree& tree) {
+    const std::int32_t id = static_cast<std::int32_t>(tree.feature.size());
+    if (node.parent >= 0) (node.is_right ? tree.right : tree.left)[node.parent] = id;
+    tree.feature.push_back(-1);
+    tree.left.push_back(-1);
+    tree.right.push_back(-1);
+    tree.threshold.push_back(0.0);
+    tree.missing_left.push_back(0);
+    tree.impurity.push_back(node.statistics.impurity);
+    tree.n_samples.push_back(node.end - node.begin);
+    meter_.value(bag_, samples_.data() + node.begin, node.end - node.begin, leaf_value_.data());
+    tree.value.insert(tree.value.end(), leaf_value_.begin(), leaf_value_.end());
+    return id;
+}
+
+void TreeGrower::record_leaf(const Pending& node, TreeResult& result) {
+    if (node.oob_begin == node.oob_end || leaf_value_.empty()) return;
+    meter_.value(bag_, samples_.data() + node.begin, node.end - node.begin, leaf_value_.data());
+    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
+        result.oob_sample.push_back(oob_[i]);
+        result.oob_value.insert(result.oob_value.end(), leaf_value_.begin(), leaf_value_.end());
+    }
+}
+
+std::uint8_t TreeGrower::coupling_bin(double r) const {
+    const auto above = std::upper_bound(edges_.begin(), edges_.end(), r);
+    const std::ptrdiff_t bin = above - edges_.begin() - 1;
+    return static_cast<std::uint8_t>(
+        std::clamp<std::ptrdiff_t>(bin, 0, static_cast<std::ptrdiff_t>(edges_.size()) - 2));
+}
+
+}  // namespace nullforest

@@ -1,0 +1,92 @@
+// How does one tree grow? Depth first, left before right, every choice from the node's key.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/evaluator.hpp"
+#include "tree/keyed_random.hpp"
+#include "probes/probes.hpp"
+#include "kernels/sorted_members.hpp"
+
+namespace nullforest {
+
+// A grown tree. Nodes in preorder; leaves have feature -1.
+struct FlatTree {
+    std::vector<std::int32_t> feature, left, right;
+    std::vector<double> threshold, impurity, value;
+    std::vector<std::uint32_t> n_samples;
+    std::vector<std::uint8_t> missing_left;
+};
+
+// What a tree gives to the forest.
+struct TreeResult {
+    // one entry per internal node, in preorder
+    std::vector<std::uint32_t> winner;
+    std::vector<std::uint8_t> coupling_bin;
+    std::vector<double> decrease;  // of impurity, weighted by the node's share of the tree
+    // one entry per win of a probe
+    std::vector<std::uint32_t> probe_winner;
+    std::vector<std::uint8_t> probe_coupling_bin;
+    FlatTree tree;                 // when kept
+    // out-of-bag samples and what the tree predicts for each
+    std::vector<std::uint32_t> oob_sample;
+    std::vector<double> oob_value;
+
+    void clear();
+};
+
+class TreeGrower {
+public:
+    // `probes` may be null: none are asked.
+    TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
+               const ProbeSet* probes, const std::vector<double>& coupling_edges);
+
+    // Grows tree number `tree`; false when `cancel` was raised on the way.
+    bool grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeResult& result);
+
+private:
+    // A node waiting to be looked at: spans of the sample and the out-of-bag arrays.
+    struct Pending {
+        std::uint32_t begin, end, oob_begin, oob_end, depth;
+        std::uint64_t key;
+        NodeStatistics statistics;
+        std::int32_t parent;
+        bool is_right;
+    };
+
+    void draw_samples(std::uint64_t key);
+    void draw_pool(std::uint64_t key);
+    bool may_split(const Pending& node) const;
+    NodeQuery query(const Pending& node) const;
+    void ask_probes(const Pending& node, const Split* winner, double tree_weight,
+                    TreeResult& result);
+    double decrease_by(const Pending& node, const Split& split, double tree_weight);
+    // Moves the members that go left to the front; returns where the right ones begin.
+    std::uint32_t partition(const Pending& node, const Split& split, double& threshold);
+    double threshold_of(const Split& split) const;
+    std::uint32_t partition_oob(const Pending& node, const Split& split, double threshold,
+                                bool missing_left);
+    void record_leaf(const Pending& node, TreeResult& result);
+    std::int32_t record_node(const Pending& node, FlatTree& tree);
+    std::uint8_t coupling_bin(double r) const;
+
+    const RankTable& table_;
+    const Outcome& outcome_;
+    const Settings& settings_;
+    const std::vector<double>& edges_;
+    ShuffleShape feature_shape_, sample_shape_;
+    Bag bag_;
+    NodeMeter meter_;
+    SortedMembers members_;
+    std::unique_ptr<Evaluator> evaluator_;
+    std::unique_ptr<ProbeAsker> asker_;
+    std::unique_ptr<SortedMembers> probe_members_;
+    std::vector<std::uint32_t> samples_, oob_, pool_, buffer_;
+    std::vector<std::uint8_t> goes_left_;
+    std::vector<Pending> stack_;
+    std::vector<double> leaf_value_;
+};
+
+}  // namespace nullforest

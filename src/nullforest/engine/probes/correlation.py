@@ -1,0 +1,83 @@
+"""How much are the features alike? Probes are independent of all columns; real features are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest.engine.data.rank_table import RankTable
+from nullforest.engine.data.targets import Target
+
+Floats = NDArray[np.float32]  # ranks to seven digits are enough
+
+#: Columns that are compared with each other: the pairs of 300 know the mean to 1e-4.
+FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
+#: Values (samples × columns) beyond which fewer columns are: half a megabyte.
+MOST_VALUES = 120_000
+
+
+def likeness(table: RankTable, target: Target) -> float:
+    """Mean squared rank correlation of pairs of features, beyond chance and given y.
+
+    Zero for independent features, one for columns that are all the same. What y explains is taken
+    out first, so that relevant features do not count as alike. The columns stand evenly apart in
+    the table, so that nothing is random.
+
+    Examples
+    --------
+    >>> from nullforest.engine.data.targets import Target
+    >>> rng = np.random.default_rng(0)
+    >>> y = Target("variance", rng.normal(size=(60, 1)))
+    >>> shared, own = rng.normal(size=(60, 1)), rng.normal(size=(60, 400))
+    >>> round(likeness(RankTable(own), y), 2), bool(likeness(RankTable(own + shared), y) > 0.1)
+    (0.0, True)
+    """
+    n_samples, n_features = table.shape
+    number = int(np.clip(MOST_VALUES // n_samples, FEWEST_COLUMNS, MOST_COLUMNS))
+    columns = np.unique(np.linspace(0, n_features - 1, number).astype(np.int64))
+    explained = _explained(target, n_samples)
+    free = n_samples - explained.shape[1]
+    if free < 2:
+        return 0.0
+    ranks = np.empty((n_samples, len(columns)), np.float32)
+    for place, column in enumerate(columns):
+        order, differs, _ = table.native.column(int(column))
+        ranks[:, place] = _mid_ranks(order, differs)
+    ranks /= n_samples
+    ranks -= explained @ (explained.T @ ranks)
+    length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
+    varied = length > 1e-5 * np.sqrt(n_samples)  # neither constant nor a function of y
+    if not varied.all():
+        ranks, length = ranks[:, varied], length[varied]
+    n = len(length)
+    if n < 2:
+        return 0.0
+    ranks /= length
+    squares = ((ranks.T @ ranks) ** 2).sum(dtype=np.float64) - n
+    # Rounded, since the order in which sums are taken differs from machine to machine.
+    return round(float(max(squares / (n * (n - 1)) - 1 / free, 0.0)), 4)
+
+
+def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Ranks of the samples, equal values sharing the middle one."""
+    middle: NDArray[Any] = np.arange(len(order))
+    if not differs[:-1].all():
+        group = np.cumsum(np.append(0, differs[:-1]), dtype=np.int64)
+        middle = (np.bincount(group, middle) / np.bincount(group))[group]
+    ranks = np.empty(len(order))
+    ranks[order] = middle
+    return ranks
+
+
+def _explained(target: Target, n_samples: int) -> Floats:
+    """Orthonormal columns that span a constant and y."""
+    if target.criterion == "neighbourhood":  # y is a matrix of distances
+        known = np.ones((n_samples, 1))
+    elif target.n_classes:
+        known = np.eye(target.n_classes)[np.asarray(target.values)]
+    else:
+        known = np.column_stack([np.ones(n_samples), target.values])
+    basis, sizes, _ = np.linalg.svd(known, full_matrices=False)
+    return basis[:, sizes > 1e-9 * sizes.max()].astype(np.float32)

@@ -1,0 +1,16 @@
+"""What if one forest is not enough? Selectors that call a selector again and again."""
+
+from nullforest.estimators.wrappers.backward import BackwardElimination
+from nullforest.estimators.wrappers.forward import ForwardSelection
+from nullforest.estimators.wrappers.grouped import GroupSelector
+from nullforest.estimators.wrappers.knockout import KnockOut, Layer
+from nullforest.estimators.wrappers.stability import StabilitySelection
+
+__all__ = [
+    "BackwardElimination",
+    "ForwardSelection",
+    "GroupSelector",
+    "KnockOut",
+    "Layer",
+    "StabilitySelection",
+]

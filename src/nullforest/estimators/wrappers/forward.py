@@ -1,0 +1,152 @@
+"""Which few features are enough to predict? Forward selection by p-value and out-of-bag error.
+
+One forest on all features gives the p-values. The features that it selects are tried in the order
+of their p-values: each joins if the out-of-bag loss of a forest on those that have joined falls by
+more than the standard error of that fall, sample by sample. It starts from guessing (the class
+shares, or the mean).
+
+**What is guaranteed.** Only features that the first forest selected can join, so the answer is
+part of its selection: the probability of any false feature (error="fwer") is at most alpha, and
+the expected number of false features (error="fpr") at most alpha times the number of features.
+Each p-value is used once, for that; the order of trial and the out-of-bag errors back no claim.
+
+**What is not.** A false discovery rate (error="fdr") is not inherited by a part of the selection.
+A feature that does not join is not shown to mean nothing: what it knows may be known already. The
+out-of-bag errors on the trail are those of features that were chosen on the same samples, and so
+too good; test on other samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nullforest._util.errors import InputError
+from nullforest.estimators.wrappers.base import Run, SelectorWrapper
+from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns, of_guessing
+
+
+class ForwardSelection(SelectorWrapper):
+    """Add features by p-value while the out-of-bag error improves.
+
+    Parameters
+    ----------
+    selector : selector or function, optional
+        Gives a Selection; a :class:`~nullforest.ForestSelector` where not given. A function is
+        called as `selector(X, y, seed=...)`.
+    standard_errors : float, default 1
+        The loss must fall by more than this many of its standard errors.
+    patience : int, default 1
+        Features in a row that may fail to improve the loss before it ends. With more than one, a
+        correlated twin of a feature that has joined does not end the search.
+    max_features : int, optional
+        Most features to select.
+    random_state : int, RandomState or None, default 0
+        Seed; the first forest equals that of the selector alone with this seed.
+    resume : path, optional
+        File in which finished steps are kept, and from which an interrupted run goes on.
+    progress : bool, default True
+        Show a bar on a terminal when the work lasts.
+
+    Attributes
+    ----------
+    support_ : (F,) bool
+        The features that joined.
+    selection_ : Selection
+        Answer of the first forest; its p-values are the ones that carry the error claim.
+    trail_ : DataFrame
+        One row per feature tried: feature, p_value, gain (fall of the loss) and its standard error
+        gain_se, joined, and oob_error and oob_loss with the feature; the first row is guessing.
+    table_ : DataFrame
+        All features: count and p_value of the first forest, order (1 for the first that joined,
+        0 for those that did not), selected.
+
+    Notes
+    -----
+    What is guaranteed and what not is written at the top of the module
+    :mod:`nullforest.estimators.wrappers.forward`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
+    >>> forward = nf.ForwardSelection(nf.ForestSelector(trees=300)).fit(X, y)
+    >>> bool(forward.support_[relevant].any()), int(forward.support_[~relevant].sum())
+    (True, 0)
+    """
+
+    _counted = "Trying features"
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        standard_errors: float = 1.0,
+        patience: int = 1,
+        max_features: int | None = None,
+        random_state: Any = 0,
+        resume: Any = None,
+        progress: bool = True,
+    ) -> None:
+        self.selector = selector
+        self.standard_errors = standard_errors
+        self.patience = patience
+        self.max_features = max_features
+        self.random_state = random_state
+        self.resume = resume
+        self.progress = progress
+
+    def _run(self, run: Run) -> None:
+        if self.patience < 1:
+            raise InputError(f"patience = {self.patience} must be at least 1.")
+        first = run.select(run.columns(), run.y, 0).selection
+        order = np.lexsort((np.arange(run.n_features), -first.counts, first.pvalues))
+        queue = order[first.support[order]].tolist()
+        best = of_guessing(run.y)
+        rows = [_row("", np.nan, (0.0, 0.0), True, best)]
+        joined: list[int] = []
+        failures = 0
+        most = self.max_features or len(queue)
+        for step, feature in enumerate(queue, start=1):
+            if failures >= self.patience or len(joined) >= most:
+                break
+            run.report(step, len(queue))
+            if step > len(run.checkpoint.steps):
+                columns = np.array([*joined, feature], np.int64)
+                tried = of_columns(run.columns(columns), run.y, run.seed(step))
+                if tried is None:
+                    raise InputError("Forward selection needs classes or numbers to predict.")
+                run.checkpoint.add({"losses": tried.losses.tolist(), "error": tried.error})
+            known = run.checkpoint.steps[step - 1]
+            oob = OutOfBag(np.asarray(known["losses"], float), known["error"])
+            improvement = gain(best, oob)
+            joins = improvement[0] > self.standard_errors * improvement[1]
+            name = str(first.tally.names[feature])
+            rows.append(_row(name, float(first.pvalues[feature]), improvement, joins, oob))
+            if joins:
+                joined.append(feature)
+                best, failures = oob, 0
+            else:
+                failures += 1
+        support = np.zeros(run.n_features, bool)
+        support[joined] = True
+        place = np.zeros(run.n_features, np.int64)
+        place[joined] = np.arange(1, len(joined) + 1)
+        self.trail_ = pd.DataFrame(rows)
+        self._keep(first, support, order=place)
+
+
+def _row(
+    name: str, p: float, improvement: tuple[float, float], joined: bool, oob: OutOfBag
+) -> dict[str, Any]:
+    return {
+        "feature": name,
+        "p_value": p,
+        "gain": improvement[0],
+        "gain_se": improvement[1],
+        "joined": joined,
+        "oob_error": oob.error,
+        "oob_loss": oob.loss,
+    }

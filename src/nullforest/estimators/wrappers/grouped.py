@@ -1,0 +1,103 @@
+"""Which groups of features matter? A scikit-learn selector over groups.
+
+One forest, one Selection; the counts are summed over groups and judged by the null of a sum. See
+:mod:`nullforest.features.groups` for what is guaranteed over groups and within them, and
+:mod:`nullforest.nulls.groups` for the null.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from nullforest._util.errors import InputError
+from nullforest.estimators.wrappers.base import Run, SelectorWrapper
+from nullforest.features.groups import select_groups
+from nullforest.selection.error_rates import ErrorRate
+
+
+class GroupSelector(SelectorWrapper):
+    """Keep the features of groups that a forest uses more often than chance explains.
+
+    Parameters
+    ----------
+    groups : (F,) array-like of labels, or dict
+        A label for each feature, the features of each group, or the group of each feature name;
+        see :func:`nullforest.select_groups`.
+    selector : selector or function, optional
+        Gives the Selection whose counts are summed; a :class:`~nullforest.ForestSelector` where
+        not given. Its alpha and error are those of single features and play no part here.
+    alpha : float, default 0.05
+        The error rate to hold over groups.
+    error : {"fdr", "fpr", "fdr_by", "fwer"}, default "fdr"
+        Which error rate.
+    keep : {"groups", "features"}, default "groups"
+        Keep all features of the selected groups, or those that pass within them.
+    correlated : bool, default True
+        Take the correlations within each group into account.
+    random_state : int, RandomState or None, default 0
+        Seed of the forest.
+    resume, progress
+        As for the other wrappers; one forest is not interrupted.
+
+    Attributes
+    ----------
+    support_ : (F,) bool
+        The features that are kept.
+    groups_ : GroupSelection
+        Which groups are selected, with their p-values, and which features within them.
+    selection_ : Selection
+        Answer of the forest for single features.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=6, relevance=0.6, seed=1)
+    >>> blocks = nf.GroupSelector(np.arange(300) // 20, error="fwer").fit(X, y)
+    >>> blocks.transform(X).shape
+    (100, 20)
+    """
+
+    def __init__(
+        self,
+        groups: Any = None,
+        selector: Any = None,
+        *,
+        alpha: float = 0.05,
+        error: ErrorRate = "fdr",
+        keep: Literal["groups", "features"] = "groups",
+        correlated: bool = True,
+        random_state: Any = 0,
+        resume: Any = None,
+        progress: bool = True,
+    ) -> None:
+        self.groups = groups
+        self.selector = selector
+        self.alpha = alpha
+        self.error = error
+        self.keep = keep
+        self.correlated = correlated
+        self.random_state = random_state
+        self.resume = resume
+        self.progress = progress
+
+    def _run(self, run: Run) -> None:
+        if self.keep not in ("groups", "features"):
+            raise InputError(f"keep = {self.keep!r} is not known; use 'groups' or 'features'.")
+        first = run.select(run.columns(), run.y, 0).selection
+        # Where no groups are given every feature is one of its own.
+        groups = np.arange(run.n_features) if self.groups is None else self.groups
+        self.groups_ = select_groups(
+            first.tally,
+            groups,
+            self.alpha,
+            self.error,
+            first.null,
+            X=run.X if self.correlated else None,
+        )
+        support = self.groups_.feature_support
+        if self.keep == "groups":
+            for place in np.flatnonzero(self.groups_.support):
+                support[self.groups_.members[place]] = True
+        self._keep(first, support)

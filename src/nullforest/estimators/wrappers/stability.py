@@ -1,0 +1,296 @@
+"""Which features are found again in half of the samples? Stability selection.
+
+The selector is run on many random halves of the samples; a feature is stable when the share of
+halves that select it reaches a threshold. Meinshausen & Bühlmann (2010) draw the halves
+independently, Shah & Samworth (2013) in complementary pairs.
+
+**What is guaranteed.** With `keep=q`, which takes the q features of smallest p-value on every
+half, the expected number of false features is bounded as written in
+`stability_bounds.py`. With complementary pairs this needs no assumption,
+where "false" means: selected on a half-sample less often than a feature drawn at random. The
+p-values only order the features; their calibration plays no part in the bound.
+
+**What is not.** Where the selector itself decides how many features it takes (`keep=None`), q is
+replaced by its observed mean, and the bound is an estimate; with halves on which hardly anything
+is selected, an error rate that the selector holds on each half speaks for itself: a feature in the
+answer has passed it in a majority of halves. Halves are drawn within classes, so that none loses
+a class; the theorems then hold given the class sizes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nullforest import compute
+from nullforest._util.errors import InputError, MissingExtraError
+from nullforest.engine.data.targets import as_target
+from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
+
+#: Features of each half-sample whose order is kept for the path.
+_PATH = 200
+
+
+class StabilitySelection(SelectorWrapper):
+    """Select the features that most random halves of the samples select.
+
+    Parameters
+    ----------
+    selector : selector or function, optional
+        Gives a Selection; a :class:`~nullforest.ForestSelector` where not given. A function is
+        called as `selector(X, y, seed=...)`.
+    threshold : float, default 0.75
+        Share of the halves that must select a feature, above 0.5.
+    max_false : float, optional
+        Instead of a threshold: the smallest one that holds the expected number of false features
+        at this number.
+    keep : int, optional
+        Take this many features of smallest p-value on every half; where not given, those that the
+        selector selects.
+    pairs : int, default 50
+        Twice as many halves are drawn: `pairs` complementary pairs, or 2 · pairs single ones.
+    method : {"complementary", "independent"}, default "complementary"
+        Halves in pairs without a common sample (Shah & Samworth), or independent of each other
+        (Meinshausen & Bühlmann).
+    bound : {"worst-case", "unimodal"}, default "worst-case"
+        Which bound on the number of false features; "unimodal" is sharper, assumes more, and
+        needs complementary pairs.
+    random_state : int, RandomState or None, default 0
+        Seed of the halves and the forests.
+    resume : path, optional
+        File in which finished halves are kept, and from which an interrupted run goes on.
+    progress : bool, default True
+        Show a bar on a terminal when the work lasts.
+
+    Attributes
+    ----------
+    support_ : (F,) bool
+        The stable features.
+    probabilities_ : (F,) float
+        Share of the halves that selected each feature.
+    threshold_ : float
+        Share that was needed.
+    mean_selected_ : float
+        Mean number of features selected on a half, the q of the bound.
+    expected_false_ : float
+        Bound on the expected number of false features.
+    ranked_ : (2 · pairs, K) int
+        For each half the features of smallest p-value, in order; see :meth:`path`.
+    selection_ : Selection
+        Answer of one forest on all samples.
+    table_ : DataFrame
+        All features: count and p_value of the forest on all samples, probability, selected.
+
+    Notes
+    -----
+    What is guaranteed and what not is written at the top of the module
+    :mod:`nullforest.estimators.wrappers.stability`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
+    >>> few = nf.ForestSelector(trees=100)
+    >>> stable = nf.StabilitySelection(few, keep=10, max_false=1, pairs=5).fit(X, y)
+    >>> stable.threshold_, round(stable.expected_false_, 2), int(stable.support_[relevant].sum())
+    (0.7, 0.83, 5)
+    """
+
+    _counted = "Judging half-samples"
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        threshold: float = 0.75,
+        max_false: float | None = None,
+        keep: int | None = None,
+        pairs: int = 50,
+        method: Literal["complementary", "independent"] = "complementary",
+        bound: Bound = "worst-case",
+        random_state: Any = 0,
+        resume: Any = None,
+        progress: bool = True,
+    ) -> None:
+        self.selector = selector
+        self.threshold = threshold
+        self.max_false = max_false
+        self.keep = keep
+        self.pairs = pairs
+        self.method = method
+        self.bound = bound
+        self.random_state = random_state
+        self.resume = resume
+        self.progress = progress
+
+    def _run(self, run: Run) -> None:
+        self._check_settings(run)
+        halves = 2 * self.pairs
+        classes = _classes(run.y)
+        done, engine = len(run.checkpoint.steps), compute.find()
+        run.report(done, halves)
+        on_worker = run if engine is None else run.for_workers()
+        for step in compute.each(
+            _judge_half, (self, on_worker, classes), range(done, halves), engine
+        ):
+            run.checkpoint.add(step)
+            run.report(len(run.checkpoint.steps), halves)
+        steps = run.checkpoint.steps
+        times = np.zeros(run.n_features, np.int64)
+        for step in steps:
+            times[step["selected"]] += 1
+        self.probabilities_ = times / halves
+        self.mean_selected_ = float(np.mean([len(step["selected"]) for step in steps]))
+        self.ranked_ = np.array([step["ranked"] for step in steps], np.int64)
+        self.threshold_ = self._threshold(run.n_features)
+        self.expected_false_ = expected_false(
+            self.threshold_, self.mean_selected_, run.n_features, self.pairs, self.bound
+        )
+        first = run.select(run.columns(), run.y, 0).selection
+        support = times >= round(self.threshold_ * halves, 9)  # 0.7 · 10 is 7, not a bit more
+        self._keep(first, support, probability=self.probabilities_)
+        self._names = first.tally.names
+
+    def _judge(self, run: Run, rows: Ints, step: int) -> dict[str, Any]:
+        """What the selector selects on one half, and the order of the best features."""
+        selection = run.select(run.columns(rows=rows), run.y[rows], step).selection
+        chance = np.random.default_rng([run.checkpoint.seed, step, 1]).random(run.n_features)
+        order = np.lexsort((chance, selection.pvalues))  # equal p-values in random order
+        chosen = np.flatnonzero(selection.support) if self.keep is None else order[: self.keep]
+        return {
+            "selected": np.sort(chosen).tolist(),
+            "ranked": order[:_PATH].tolist(),
+        }
+
+    def _half(self, classes: NDArray[np.int64], number: int, seed: int) -> Ints:
+        """Samples of one half, drawn within classes."""
+        if self.method == "complementary":
+            first, second = halves_of(classes, np.random.default_rng([seed, number // 2]))
+            return second if number % 2 else first
+        return halves_of(classes, np.random.default_rng([seed, number]))[0]
+
+    def _threshold(self, n_features: int) -> float:
+        if self.max_false is None:
+            return self.threshold
+        found = lowest_threshold(
+            self.max_false,
+            self.mean_selected_,
+            n_features,
+            2 * self.pairs,
+            self.pairs,
+            self.bound,
+        )
+        if found is None:
+            raise InputError(
+                f"No threshold bounds the expected number of false features at {self.max_false}: "
+                f"{self.mean_selected_:.4g} of {n_features} features are selected on a half. Keep "
+                f"at most {int(np.sqrt(self.max_false * n_features))} (keep=...), or allow more."
+            )
+        return found
+
+    def _check_settings(self, run: Run) -> None:
+        if self.pairs < 1:
+            raise InputError(f"pairs = {self.pairs} must be at least 1.")
+        if self.method not in ("complementary", "independent"):
+            raise InputError(
+                f"method = {self.method!r} is not known; use 'complementary' or 'independent'."
+            )
+        if self.bound not in ("worst-case", "unimodal"):
+            raise InputError(
+                f"bound = {self.bound!r} is not known; use 'worst-case' or 'unimodal'."
+            )
+        if self.bound == "unimodal" and self.method != "complementary":
+            raise InputError("bound='unimodal' is proved for method='complementary' alone.")
+        if self.keep is not None and not 1 <= self.keep <= run.n_features:
+            raise InputError(
+                f"keep = {self.keep} must lie between 1 and the {run.n_features} features."
+            )
+        if self.max_false is not None and not self.max_false > 0:
+            raise InputError(f"max_false = {self.max_false} must be positive.")
+        expected_false(self.threshold, 1, run.n_features, self.pairs)  # refuses a bad threshold
+
+    def path(self, features: Any = None) -> pd.DataFrame:
+        """Selection probability of features when each half keeps its 1, 2, … best.
+
+        Parameters
+        ----------
+        features : list of int, optional
+            Columns of the data; the stable ones and the next ten where not given.
+
+        Returns
+        -------
+        DataFrame
+            Rows: features kept on each half, from 1 to 200. Columns: features, by name.
+        """
+        if features is None:
+            order = np.argsort(-self.probabilities_, kind="stable")
+            features = order[: int(self.support_.sum()) + 10]
+        chosen = np.atleast_1d(np.asarray(features, np.int64))
+        longest = self.ranked_.shape[1]
+        found = [(self.ranked_ == feature).sum(axis=0) for feature in chosen]
+        shares = np.cumsum(np.array(found).reshape(-1, longest), axis=1) / len(self.ranked_)
+        index = pd.RangeIndex(1, longest + 1, name="kept")
+        return pd.DataFrame(shares.T, index=index, columns=self._names[chosen])
+
+    def plot_path(self, features: Any = None, ax: Any = None) -> Any:
+        """Draw :meth:`path`: stable features in colour, the others in grey.
+
+        Returns the matplotlib axes.
+        """
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise MissingExtraError("matplotlib", "plot", "The path plot") from None
+        path = self.path(features)
+        ax = pyplot.subplots()[1] if ax is None else ax
+        stable = set(self._names[self.support_])
+        for name in path.columns:
+            style: dict[str, Any] = {"label": name} if name in stable else {"color": "0.75"}
+            ax.plot(path.index, path[name], zorder=2 if name in stable else 1, **style)
+        ax.axhline(self.threshold_, color="0.3", linestyle="--", linewidth=1)
+        ax.set(
+            xscale="log",
+            ylim=(0, 1.02),
+            xlabel="features kept on each half-sample",
+            ylabel="selection probability",
+        )
+        if 0 < len(stable & set(path.columns)) <= 20:  # more would cover the plot
+            ax.legend(fontsize="small", frameon=False)
+        return ax
+
+
+def _judge_half(
+    wrapper: StabilitySelection, run: Run, classes: NDArray[np.int64], number: int
+) -> dict[str, Any]:
+    rows = wrapper._half(classes, number, run.checkpoint.seed)
+    return wrapper._judge(run, rows, number + 1)
+
+
+def _classes(y: NDArray[Any]) -> NDArray[np.int64]:
+    """Class of each sample; all the same where y holds numbers."""
+    target = as_target(y, n_samples=len(y), X=np.empty((len(y), 1)))
+    if target.classes is None:
+        return np.zeros(len(y), np.int64)
+    return np.asarray(target.values, np.int64)
+
+
+def halves_of(classes: NDArray[np.int64], rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Two halves of the samples without a common one, each with half of every class.
+
+    The samples of odd classes that are left over go to the halves in turn; of an odd number of
+    samples in all, one is in neither half.
+
+    Examples
+    --------
+    >>> first, second = halves_of(np.array([0, 0, 0, 0, 1, 1]), np.random.default_rng(0))
+    >>> len(first), len(second), np.sort(np.concatenate([first, second])).tolist()
+    (3, 3, [0, 1, 2, 3, 4, 5])
+    """
+    order = rng.permutation(len(classes))
+    order = order[np.argsort(classes[order], kind="stable")]
+    order = order[: len(order) // 2 * 2]
+    return np.sort(order[0::2]), np.sort(order[1::2])

@@ -1,0 +1,1 @@
+"""Comparison with published tests, other packages, permuted labels, and the paper."""

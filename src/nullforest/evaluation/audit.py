@@ -1,0 +1,307 @@
+"""Does a null hold on these data? Permute the labels, so that every feature is null, and count.
+
+Of F features in each of R forests on permuted labels, a null at level α should let through the
+share α. Features of one forest are not independent, so the confidence interval comes from the
+spread between the R forests: mean ± t(0.975, R - 1) · sd / √R of the shares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.files import writing
+from nullforest._util.progress import Report, progress_bar
+from nullforest.engine import RankTable
+from nullforest.evaluation.baselines.relabelling import Labels, permuted_forests
+from nullforest.nulls import KINDS, Kind, null
+from nullforest.nulls.distribution import check_alpha
+from nullforest.selection.error_rates import decide
+
+#: p-values are counted in bins of -log10 p, this many to a decade, for the QQ plot.
+PER_DECADE = 20
+DECADES = 16
+#: The false discovery rate at which each permuted forest is searched for discoveries.
+FDR = 0.05
+CONFIDENCE = 0.95
+
+_TITLES = {"paper": "the paper's null", "bagged": "the bagged null", "probes": "the probe null"}
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """How each null fared on data where all features are null.
+
+    Attributes
+    ----------
+    shares : (nulls, alphas, R) float
+        Share of features with a p-value of at most α in each permuted forest.
+    discoveries : (nulls, R) int
+        Features selected at a false discovery rate of .05; every one is false.
+    histogram : (nulls, bins) int
+        Counts of -log10 p over all forests, for the QQ plot.
+    nulls, alphas : tuple
+        What was audited.
+    n_features, trees : int
+    seconds : float
+    notes : tuple of str
+    """
+
+    nulls: tuple[str, ...]
+    alphas: tuple[float, ...]
+    shares: NDArray[np.float64]
+    discoveries: NDArray[np.int64]
+    histogram: NDArray[np.int64]
+    n_features: int
+    trees: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_forests(self) -> int:
+        """Permuted forests R."""
+        return int(self.shares.shape[2])
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per null and α: the rate reached, its confidence interval, and the ratio."""
+        rows = []
+        for i, name in enumerate(self.nulls):
+            for j, alpha in enumerate(self.alphas):
+                reached, low, high = interval(self.shares[i, j])
+                rows.append(
+                    {
+                        "null": name,
+                        "alpha": alpha,
+                        "reached": reached,
+                        "low": low,
+                        "high": high,
+                        "ratio": reached / alpha,
+                        "runs_with_discovery": int(np.sum(self.discoveries[i] > 0)),
+                        "runs": self.n_forests,
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def verdict(self, alpha: float | None = None) -> str:
+        """One sentence on the level `alpha` (0.01 where audited, else the first)."""
+        if alpha is None:
+            alpha = 0.01 if 0.01 in self.alphas else self.alphas[0]
+        if alpha not in self.alphas:
+            raise InputError(f"α = {alpha} was not audited; choose from {self.alphas}.")
+        j = self.alphas.index(alpha)
+        parts = []
+        for i, name in enumerate(self.nulls):
+            reached, low, high = (100 * x for x in interval(self.shares[i, j]))
+            lets = " lets through" if i == 0 else ""
+            parts.append(f"{_TITLES[name]}{lets} {reached:.3g} % ({low:.3g}–{high:.3g})")
+        return f"At α = {alpha:g} {'; '.join(parts)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as plain numbers and strings, ready for JSON."""
+        return {
+            "n_features": self.n_features,
+            "trees": self.trees,
+            "forests": self.n_forests,
+            "seconds": self.seconds,
+            "verdict": self.verdict(),
+            "rows": self.table.to_dict("records"),
+            "notes": list(self.notes),
+        }
+
+    def to_csv(self, path: Any) -> None:
+        """Write the table; the file appears whole or not at all."""
+        with writing(path) as file:
+            self.table.to_csv(file, index=False)
+
+    def to_json(self, path: Any) -> None:
+        """Write `to_dict()` as JSON; the file appears whole or not at all."""
+        with writing(path) as file:
+            json.dump(self.to_dict(), file, indent=2)
+            file.write("\n")
+
+    def plot(self, path: Any) -> None:
+        """Draw the QQ plot of the p-values: on the diagonal a null is right, above it lenient.
+
+        The kind of picture follows the ending of `path` (.png, .svg, .pdf).
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtraError("matplotlib", "plot", "The QQ plot") from None
+        figure = Figure(figsize=(5, 5), layout="constrained")
+        axes = figure.subplots()
+        total = self.n_forests * self.n_features
+        longest = 1.0
+        for name, counts in zip(self.nulls, self.histogram, strict=True):
+            expected, observed = qq_points(counts, total)
+            axes.plot(expected, observed, marker=".", markersize=3, label=_TITLES[name])
+            longest = max(longest, float(expected.max(initial=0)))
+        axes.plot([0, longest], [0, longest], color="grey", linewidth=1, label="uniform")
+        axes.set_xlabel("-log10 of the share of p-values as small, were all uniform")
+        axes.set_ylabel("-log10 p")
+        axes.set_title(f"{self.n_forests} forests on permuted labels")
+        axes.legend(frameon=False)
+        ending = str(path).rsplit(".", 1)[-1]
+        with writing(path, binary=True) as file:
+            figure.savefig(file, format=ending)
+
+    def __repr__(self) -> str:
+        lines = [f"<Audit by {self.n_forests} forests on permuted labels>", self.verdict()]
+        lines.append(self.table.round(6).to_string(index=False))
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+
+def interval(shares: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Mean of the shares of independent forests, with its 95 % confidence interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [round(x, 4) for x in interval(np.array([0.01, 0.02, 0.03]))]
+    [0.02, 0.0, 0.0448]
+    """
+    mean = float(shares.mean())
+    error = float(shares.std(ddof=1) / np.sqrt(len(shares)))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(shares) - 1)) * error
+    return mean, max(0.0, mean - half), min(1.0, mean + half)
+
+
+def qq_points(
+    counts: NDArray[np.int64], total: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected and observed -log10 p at the lower edge of every bin that holds p-values."""
+    as_small = np.cumsum(counts[::-1])[::-1]
+    edge = np.arange(len(counts)) / PER_DECADE
+    held = counts > 0
+    return -np.log10(as_small[held] / total), edge[held]
+
+
+def audit(
+    X: Any,
+    y: Any,
+    *,
+    nulls: Sequence[Kind] = ("paper", "bagged", "probes"),
+    alphas: Sequence[float] = (0.05, 0.01, 0.001),
+    permutations: int = 20,
+    blocks: Any = None,
+    seed: int = 0,
+    n_jobs: int = -1,
+    max_seconds: float | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Audit:
+    """Measure the false positive rate that each null really reaches on these data.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    nulls : sequence of {"paper", "bagged", "probes"}
+        Which nulls.
+    alphas : sequence of float
+        Levels.
+    permutations : int
+        Forests on permuted labels; at least 2.
+    blocks : array-like, (S,), optional
+        Permute within blocks of samples only.
+    seed, n_jobs
+        Seed and threads.
+    max_seconds : float, optional
+        Answer with the forests finished by then (at least 2).
+    progress : callable, optional
+        Told (forests done, in all); a bar on the terminal where not given.
+    **settings
+        All other settings of :func:`nullforest.grow`: audit with those you select with.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(50, 300))
+    >>> a = nf.audit(X, np.arange(50) % 2, nulls=["paper"], permutations=3, trees=50)
+    >>> a.table["alpha"].tolist()
+    [0.05, 0.01, 0.001]
+    """
+    start = monotonic()
+    kinds = tuple(dict.fromkeys(nulls))
+    _check(kinds, alphas, permutations)
+    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    labels = Labels(
+        y,
+        blocks=blocks,
+        sample_weight=settings.pop("sample_weight", None),
+        distances=settings.get("criterion") == "neighbourhood" and "distance" not in settings,
+    )
+    settings = {"keep_trees": False, "oob": False, **settings}
+    if "probes" not in kinds:
+        settings["probes"] = 0
+    levels = np.asarray(alphas, float)
+    shares: list[NDArray[np.float64]] = []
+    discoveries: list[list[int]] = []
+    histogram = np.zeros((len(kinds), PER_DECADE * DECADES), np.int64)
+    trees = 0
+    deadline = None if max_seconds is None else start + max_seconds
+    with progress_bar("Auditing", progress) as tell:
+        for first, last, limit in [(0, 2, None), (2, permutations, deadline)]:
+            for forest in permuted_forests(
+                table,
+                labels,
+                last,
+                seed=seed,
+                first=first,
+                deadline=limit,
+                progress=lambda done, _: tell(done, permutations),
+                n_jobs=n_jobs,
+                **settings,
+            ):
+                trees = forest.n_trees
+                tally = forest.tally
+                pvalues = [null(tally, kind).pvalues(tally.counts) for kind in kinds]
+                shares.append(np.array([(p[:, None] <= levels).mean(axis=0) for p in pvalues]))
+                discoveries.append([int(decide(p, FDR, "fdr").support.sum()) for p in pvalues])
+                for i, p in enumerate(pvalues):
+                    place = np.floor(-np.log10(p) * PER_DECADE).astype(np.int64)
+                    place = np.clip(place, 0, histogram.shape[1] - 1)
+                    histogram[i] += np.bincount(place, minlength=histogram.shape[1])
+    notes: tuple[str, ...] = ()
+    if len(shares) < permutations:
+        notes = (f"Stopped by max_seconds after {len(shares)} of {permutations} forests.",)
+    return Audit(
+        nulls=kinds,
+        alphas=tuple(float(a) for a in alphas),
+        shares=np.stack(shares, axis=2),
+        discoveries=np.array(discoveries).T,
+        histogram=histogram,
+        n_features=table.shape[1],
+        trees=trees,
+        seconds=monotonic() - start,
+        notes=notes,
+    )
+
+
+def _check(kinds: tuple[Kind, ...], alphas: Sequence[float], permutations: int) -> None:
+    for alpha in alphas:
+        check_alpha(alpha)
+    unknown = [k for k in kinds if k == "auto" or k not in KINDS]
+    if unknown or not kinds or not len(alphas):
+        raise InputError(
+            f"There is no null {unknown[0] if unknown else ''!r} to audit; choose from "
+            f"{', '.join(k for k in KINDS if k != 'auto')}, and give at least one level."
+        )
+    if permutations < 2:
+        raise InputError(
+            f"permutations = {permutations} must be at least 2: one forest has no spread."
+        )

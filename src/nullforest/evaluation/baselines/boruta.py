@@ -1,0 +1,242 @@
+"""Is a feature better than the best of the shuffled ones, again and again? Boruta.
+
+In every round each feature still in play gets a shadow, a copy with its values shuffled, and a
+forest is grown on both. A feature scores a hit when its importance exceeds that of the best
+shadow (or a percentile of them). After n rounds hits ~ Bin(n, ½) at the border between the two,
+so a feature is confirmed when P(Bin(n, ½) ≥ hits) is small and rejected when P(Bin(n, ½) ≤ hits)
+is; rejected features leave the game.
+
+Multiplicity: "bonferroni" compares with α / F (Kursa and Rudnicki 2010; R's Boruta); "fdr" holds
+the false discovery rate over the features in play and divides by the number of rounds
+looked at (Python's boruta_py).
+
+Promises: features that beat the best of F shadows more often than half of the time. That is no
+p-value for "unrelated": the border moves with the number of features and the features in play,
+and all rounds share one sample, so a chance association is confirmed as readily as a true one.
+Cost: one forest per round, on twice the features in play.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from nullforest._util.errors import InputError
+from nullforest._util.progress import Report, progress_bar
+from nullforest._util.randomness import COLUMNS, forest_seed, stream
+from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.rank_table import as_matrix
+from nullforest.engine.permutation import permuted_errors
+from nullforest.evaluation.baselines.results import selection_from
+from nullforest.evaluation.importances import nodes_below
+from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.selection.selection import Selection
+from nullforest.tallies.tally import Tally
+
+KIND = "Boruta"
+Correction = Literal["bonferroni", "fdr"]
+#: The best of too few shadows is too easy to beat (the number of both other implementations).
+FEWEST_SHADOWS = 5
+_UNDECIDED, _CONFIRMED, _REJECTED = 0, 1, -1
+
+
+def boruta(
+    X: Any,
+    y: Any,
+    *,
+    statistic: Literal["gini", "permutation", "frequency"] = "gini",
+    rounds: int = 100,
+    percentile: float = 100.0,
+    correction: Correction = "bonferroni",
+    alpha: float = 0.05,
+    seed: int = 0,
+    n_jobs: int = -1,
+    max_seconds: float | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Selection:
+    """Select the features that keep beating the best of their shuffled shadows.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    statistic : {"gini", "permutation", "frequency"}
+        The importance. "permutation" is its z-score, as in R's Boruta.
+    rounds : int
+        Most rounds; it ends sooner when every feature is decided.
+    percentile : float
+        Percentile of the shadows' importances to beat; 100 is the best shadow.
+    correction : {"bonferroni", "fdr"}
+        How the many features and rounds are accounted for.
+    alpha : float
+        Level of the tests.
+    seed, n_jobs
+        Seed and threads.
+    max_seconds : float, optional
+        Answer with the rounds finished by then (at least one).
+    progress : callable, optional
+        Told (rounds done, in all); a bar on the terminal where not given.
+    **settings
+        All other settings of :func:`nullforest.grow`. `candidates` is the square root of the
+        number of features and shadows where not given, as both other implementations have it.
+
+    Returns
+    -------
+    Selection
+        `support` marks confirmed features. `values` are the hits, `null.details` names the
+        features that stayed undecided. The p-values are P(Bin(n, ½) ≥ hits) after the last
+        round in which the feature played.
+
+    References
+    ----------
+    M. Kursa, W. Rudnicki, Feature selection with the Boruta package, Journal of Statistical
+    Software 36 (2010).
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 30))
+    >>> s = nf.baselines.boruta(X, X[:, 5] > 0, trees=100, rounds=30)
+    >>> s.selected.tolist()
+    ['x5']
+    """
+    start = monotonic()
+    check_alpha(alpha)
+    _check(statistic, rounds, percentile, correction)
+    matrix, names = (X.matrix, X.feature_names) if isinstance(X, RankTable) else as_matrix(X)
+    if "feature_names" in settings:
+        names = np.array(list(settings.pop("feature_names")), str)
+    F = matrix.shape[1]
+    state = np.full(F, _UNDECIDED)
+    hits, played = np.zeros(F, np.int64), np.zeros(F, np.int64)
+    counts, nodes = np.zeros(F, np.int64), []
+    deadline = None if max_seconds is None else start + max_seconds
+    done = 0
+    with progress_bar("Playing rounds of Boruta", progress) as tell:
+        while done < rounds and (state == _UNDECIDED).any():
+            if deadline is not None and done and monotonic() > deadline:
+                break
+            active = np.flatnonzero(state != _REJECTED)
+            forest, values = _round(
+                matrix[:, active], y, statistic, done, seed, n_jobs, dict(settings)
+            )
+            shadows = values[len(active) :]
+            hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
+            played[active] += 1
+            counts[active] += forest.tally.counts[: len(active)]
+            nodes.append(nodes_below(forest, len(active)))
+            done += 1
+            _decide(state, hits, done, alpha, correction)
+            tell(done, rounds)
+    undecided = np.flatnonzero(state == _UNDECIDED)
+    tally = Tally(
+        counts=counts,
+        nodes_per_tree=np.concatenate(nodes),
+        pool_per_tree=np.full(sum(len(n) for n in nodes), F),
+        candidates=None,
+        n_samples=len(matrix),
+        feature_names=names,
+        source="nullforest, rounds of Boruta without their shadows",
+    )
+    notes: tuple[str, ...] = ()
+    if len(undecided):
+        notes = (f"{len(undecided)} features stayed undecided after {done} rounds.",)
+    return selection_from(
+        np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
+        hits.astype(np.float64),
+        kind=KIND,
+        statistic="hits against the best shadow",
+        expected=played / 2,
+        tally=tally,
+        alpha=alpha,
+        error="fwer" if correction == "bonferroni" else "fdr",
+        forests=done,
+        seconds=monotonic() - start,
+        one_threshold=False,
+        support=state == _CONFIRMED,
+        notes=notes,
+        details={"rounds": done, "undecided": tally.names[undecided].tolist()},
+    )
+
+
+def _check(statistic: str, rounds: int, percentile: float, correction: str) -> None:
+    if statistic not in ("gini", "permutation", "frequency"):
+        raise InputError(
+            f"Boruta on {statistic!r} is not known; use 'gini', 'permutation' or 'frequency'."
+        )
+    if rounds < 1:
+        raise InputError(f"rounds = {rounds} must be at least 1.")
+    if not 0.0 < percentile <= 100.0:
+        raise InputError(f"percentile = {percentile} must lie above 0 and up to 100.")
+    if correction not in ("bonferroni", "fdr"):
+        raise InputError(f"correction = {correction!r} is not known; use 'bonferroni' or 'fdr'.")
+
+
+def _round(
+    active: NDArray[Any],
+    y: Any,
+    statistic: str,
+    number: int,
+    seed: int,
+    n_jobs: int,
+    settings: dict[str, Any],
+) -> tuple[Forest, Floats]:
+    """Grow a forest on features and fresh shadows, and measure them all."""
+    shadows = np.asfortranarray(
+        np.tile(active, (1, -(-FEWEST_SHADOWS // active.shape[1])))
+        if active.shape[1] < FEWEST_SHADOWS
+        else active.copy()
+    )
+    generator = stream(seed, COLUMNS, number)
+    for column in range(shadows.shape[1]):
+        shadows[:, column] = shadows[generator.permutation(len(shadows)), column]
+    both = np.asfortranarray(np.hstack([active, shadows]))
+    asked = settings.pop("candidates", None)
+    if asked is None:
+        asked = max(1, int(np.sqrt(both.shape[1])))
+    settings["candidates"] = min(int(asked), both.shape[1])
+    forest = grow(
+        both,
+        y,
+        seed=forest_seed(seed, COLUMNS, number),
+        n_jobs=n_jobs,
+        **(settings | {"keep_trees": True, "oob": False, "probes": 0}),
+    )
+    if statistic == "frequency":
+        return forest, forest.tally.counts.astype(np.float64)
+    if statistic == "gini":
+        return forest, forest.gini_importance
+    mean, deviation = permuted_errors(forest, both, n_jobs=n_jobs)
+    return forest, mean / np.where(deviation > 0, deviation, np.inf)
+
+
+def _decide(
+    state: NDArray[np.int64],
+    hits: NDArray[np.int64],
+    done: int,
+    alpha: float,
+    correction: Correction,
+) -> None:
+    """Confirm and reject undecided features by their binomial tails, among all in play."""
+    active = np.flatnonzero(state != _REJECTED)
+    better = np.asarray(stats.binom.sf(hits[active] - 1, done, 0.5))
+    worse = np.asarray(stats.binom.cdf(hits[active], done, 0.5))
+    open_still = state[active] == _UNDECIDED
+    confirmed = open_still & _small(better, len(state), done, alpha, correction)
+    rejected = open_still & _small(worse, len(state), done, alpha, correction)
+    state[active[confirmed]] = _CONFIRMED
+    state[active[rejected]] = _REJECTED
+
+
+def _small(
+    pvalues: Floats, n_features: int, done: int, alpha: float, correction: Correction
+) -> NDArray[np.bool_]:
+    if correction == "bonferroni":
+        return pvalues <= alpha / n_features
+    adjusted = stats.false_discovery_control(pvalues, method="bh")
+    return (adjusted <= alpha) & (pvalues <= alpha / done)

@@ -1,0 +1,106 @@
+"""Is the mean increase of error far from zero? The z-test of Breiman and Cutler, with a warning.
+
+Tree t's out-of-bag error grows by d_t when feature f is shuffled. If the trees were independent,
+
+z_f = mean(d) / (sd(d) / √T),   p_f = 1 - Φ(z_f).
+
+Promises nothing that a user should build on. The trees share one sample, so the d_t are
+independent only *given* these data: the test asks whether the importance in this sample would
+differ from zero if infinitely many trees were grown, and z grows like √T for every feature
+whose importance is not exactly zero, meaningless ones included. Strobl and Zeileis (2008) report
+that its power grows with the number of trees, which the user chooses, and falls with the
+number of samples; docs/baselines.md shows what we see of it. Cost: one forest.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from nullforest._util.errors import InputError
+from nullforest.engine import RankTable, grow
+from nullforest.engine.permutation import permuted_errors
+from nullforest.evaluation.baselines.results import selection_from
+from nullforest.nulls.distribution import check_alpha
+from nullforest.selection.error_rates import ErrorRate
+from nullforest.selection.selection import Selection
+
+KIND = "Breiman and Cutler's z-test"
+WARNING = (
+    "Strobl and Zeileis (2008) report that the power of Breiman and Cutler's test grows with the "
+    "number of trees and falls with the number of samples; its z-scores grow with the root of the "
+    "number of trees for features that mean nothing too, so it is here for comparison only."
+)
+
+
+def breiman_cutler(
+    X: Any,
+    y: Any,
+    *,
+    alpha: float = 0.05,
+    error: ErrorRate = "fpr",
+    seed: int = 0,
+    n_jobs: int = -1,
+    **settings: Any,
+) -> Selection:
+    """Select features by the z-score of their permutation importance.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    alpha : float
+        The error rate asked for; it is *not* held, see the module's text.
+    error : {"fpr", "fdr", "fdr_by", "fwer"}
+        Which error rate.
+    seed, n_jobs
+        Seed and threads.
+    **settings
+        All other settings of :func:`nullforest.grow`.
+
+    Returns
+    -------
+    Selection
+        Its `values` are the z-scores.
+
+    References
+    ----------
+    L. Breiman, A. Cutler, Random Forests, manual (2008). C. Strobl, A. Zeileis, Danger: high
+    power! Exploring the statistical properties of a test for random forest variable importance,
+    COMPSTAT (2008).
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 40))
+    >>> s = nf.baselines.breiman_cutler(X, X[:, 5] > 0, trees=200, error="fwer")
+    >>> bool(s.support[5]), int(s.values.argmax())
+    (True, 5)
+    """
+    start = monotonic()
+    check_alpha(alpha)
+    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    settings = {"probes": 0, **settings, "keep_trees": True, "oob": False}
+    forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
+    if forest.n_trees < 2:
+        raise InputError("One tree has no spread to test against; grow at least two trees.")
+    mean, deviation = permuted_errors(forest, table, n_jobs=n_jobs)
+    # A feature that no tree uses, or that changes nothing anywhere, has no evidence: z = 0.
+    z = mean * np.sqrt(forest.n_trees) / np.where(deviation > 0, deviation, np.inf)
+    return selection_from(
+        special.ndtr(-z),
+        z,
+        kind=KIND,
+        statistic="z-score of the permutation importance",
+        expected=np.zeros(len(z)),
+        tally=forest.tally,
+        alpha=alpha,
+        error=error,
+        forests=1,
+        seconds=monotonic() - start,
+        one_threshold=True,
+        notes=(WARNING,),
+    )

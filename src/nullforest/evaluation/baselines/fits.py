@@ -1,0 +1,104 @@
+"""Which smooth curve do the permuted statistics follow? Altmann's parametric p-values.
+
+Altmann et al. (2010) fit a normal, a log-normal and a gamma distribution to each feature's
+permuted importances by maximum likelihood, keep the one that a Kolmogorov-Smirnov test likes best,
+and read the p-value from its tail. Where the test rejects all three, the count of exceedances
+serves. The parameters are fitted to the sample that is tested, so the test is lenient; it is
+used to choose, not to prove.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from nullforest.nulls.distribution import Floats
+
+FAMILIES = ("normal", "lognormal", "gamma")
+#: A family is rejected where its Kolmogorov-Smirnov p-value is below this, as in Altmann et al.
+REJECTED = 0.05
+#: Features fitted at once: 250 permutations of 4 096 features in double precision are 8 MB.
+_AT_ONCE = 4096
+#: Newton steps of the gamma's shape; the start is within 1.5 % and every step squares the error.
+_STEPS = 4
+
+
+class Fit(NamedTuple):
+    """Tail probability of each feature, and the family it comes from (-1: none fits)."""
+
+    pvalues: Floats
+    family: NDArray[np.int8]
+
+
+def fitted_pvalues(permuted: NDArray[np.float32], observed: Floats) -> Fit:
+    """Tail of the best-fitting family at the observed statistics; NaN where none fits.
+
+    Parameters
+    ----------
+    permuted : (B, F)
+        Permuted statistics.
+    observed : (F,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nullforest.evaluation.baselines.fits import FAMILIES, fitted_pvalues
+    >>> values = np.random.default_rng(0).gamma(2.0, size=(500, 1)).astype(np.float32)
+    >>> fit = fitted_pvalues(values, np.array([9.0]))
+    >>> FAMILIES[fit.family[0]], f"{fit.pvalues[0]:.1e}"
+    ('gamma', '4.6e-04')
+    """
+    parts = [
+        _fit(permuted[:, i : i + _AT_ONCE].astype(np.float64), observed[i : i + _AT_ONCE])
+        for i in range(0, permuted.shape[1], _AT_ONCE)
+    ]
+    pvalues, families = zip(*parts, strict=True)
+    return Fit(np.concatenate(pvalues), np.concatenate(families))
+
+
+def _fit(permuted: Floats, observed: Floats) -> Fit:
+    B, F = permuted.shape
+    x = np.sort(permuted, axis=0)
+    steps = np.arange(1, B + 1)[:, None] / B
+    tails = np.full((len(FAMILIES), F), np.nan)
+    merits = np.full((len(FAMILIES), F), -1.0)  # p-values of the Kolmogorov-Smirnov test
+    varies = x[0] < x[-1]
+    positive = varies & (x[0] > 0)
+    for number, usable in enumerate((varies, positive, positive)):
+        if not usable.any():
+            continue
+        cdf, tail = _family(number, x[:, usable], observed[usable])
+        distance = np.maximum(steps - cdf, cdf - steps + 1 / B).max(axis=0)
+        merits[number, usable] = stats.kstwo.sf(distance, B)
+        tails[number, usable] = tail
+    best = merits.argmax(axis=0)
+    fits = merits.max(axis=0) >= REJECTED
+    chosen = np.take_along_axis(tails, best[None], 0)[0]
+    return Fit(np.where(fits, chosen, np.nan), np.where(fits, best, -1).astype(np.int8))
+
+
+def _family(number: int, x: Floats, observed: Floats) -> tuple[Floats, Floats]:
+    """Distribution function at x and tail at the observed values, of the fitted family."""
+    if FAMILIES[number] == "gamma":
+        mean = x.mean(axis=0)
+        shape = _gamma_shape(np.log(mean) - np.log(x).mean(axis=0))
+        at = np.maximum(observed, 0.0) * shape / mean
+        return special.gammainc(shape, x * shape / mean), special.gammaincc(shape, at)
+    if FAMILIES[number] == "lognormal":
+        with np.errstate(divide="ignore"):  # an observed 0 lies at minus infinity: its tail is 1
+            observed = np.log(np.maximum(observed, 0.0))
+        x = np.log(x)
+    mean, deviation = x.mean(axis=0), x.std(axis=0)
+    return special.ndtr((x - mean) / deviation), special.ndtr((mean - observed) / deviation)
+
+
+def _gamma_shape(s: Floats) -> Floats:
+    """Maximum-likelihood shape k of a gamma: log k - ψ(k) = s (Minka's start and steps)."""
+    k = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
+    for _ in range(_STEPS):
+        step = (np.log(k) - special.digamma(k) - s) / (1 / k - special.polygamma(1, k))
+        k = np.maximum(k - step, k / 2)
+    return np.asarray(k)

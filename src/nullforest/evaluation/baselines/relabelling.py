@@ -1,0 +1,140 @@
+"""What would the forest do without a relation to the label? Forests on permuted labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest import compute
+from nullforest._util.errors import InputError
+from nullforest._util.progress import Report
+from nullforest._util.randomness import LABELS, forest_seed, stream
+from nullforest.engine import Forest, RankTable, grow
+
+
+class Labels:
+    """y, ready to be permuted, within blocks where given.
+
+    Parameters
+    ----------
+    y : array-like, (S,), (S, Q), or (S, S) distances
+        The outcome.
+    blocks : array-like, (S,), optional
+        Labels are exchanged only between samples of the same block (the visits of a person, the
+        patients of a site).
+    sample_weight : array-like, (S,), optional
+        Travels with the labels.
+    distances : bool
+        y holds distances between samples, so that rows and columns move together.
+    """
+
+    def __init__(
+        self,
+        y: Any,
+        *,
+        blocks: Any = None,
+        sample_weight: Any = None,
+        distances: bool = False,
+    ) -> None:
+        if y is None:
+            raise InputError("There are no labels to permute: y is None.")
+        self.y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        self.weight = None if sample_weight is None else np.asarray(sample_weight)
+        self.distances = distances
+        self.blocks = None if blocks is None else self._checked(blocks)
+
+    def _checked(self, blocks: Any) -> NDArray[np.int64]:
+        codes = np.unique(np.asarray(blocks).astype(str), return_inverse=True)[1]
+        if codes.shape != (len(self.y),):
+            raise InputError(
+                f"blocks has the shape {codes.shape} for {len(self.y)} samples; give one each."
+            )
+        flat = self.y.reshape(len(self.y), -1)
+        varies = any(
+            len(np.unique(flat[codes == b], axis=0)) > 1 for b in range(int(codes.max()) + 1)
+        )
+        if not varies:
+            raise InputError(
+                "The label is the same throughout every block, so nothing can be exchanged within "
+                "one; permute whole blocks by giving one sample per block, or leave blocks out."
+            )
+        return codes.astype(np.int64)
+
+    def order(self, seed: int, permutation: int) -> NDArray[np.int64]:
+        """Which sample's label goes to each sample in this permutation."""
+        generator = stream(seed, LABELS, permutation)
+        if self.blocks is None:
+            return generator.permutation(len(self.y))
+        order = np.arange(len(self.y))
+        for block in range(int(self.blocks.max()) + 1):
+            members = np.flatnonzero(self.blocks == block)
+            order[members] = generator.permutation(members)
+        return order
+
+    def permuted(self, order: NDArray[np.int64]) -> dict[str, Any]:
+        """The arguments of `grow` that a permutation changes."""
+        y = self.y[np.ix_(order, order)] if self.distances else self.y[order]
+        return {"y": y} if self.weight is None else {"y": y, "sample_weight": self.weight[order]}
+
+
+def permuted_forests(
+    table: RankTable,
+    labels: Labels,
+    permutations: int,
+    *,
+    seed: int,
+    first: int = 0,
+    deadline: float | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Iterator[Forest]:
+    """Grow a forest for each of the permutations `first` to `permutations` - 1, in order.
+
+    Permutation b and the seed of its forest depend on (seed, b) alone. Ends early, between two
+    whole forests, when the clock passes `deadline` (of `time.monotonic`); the very first
+    permutation is always finished.
+    """
+    engine = compute.find(settings.pop("engine", None))
+    if engine is not None:
+        shared = (table, labels, seed, settings | {"n_jobs": 1})
+        done = first
+        for end, limit in [(1, None), (permutations, deadline)]:
+            tasks = range(done, min(end, permutations))
+            for forest in compute.each(_permuted_forest, shared, tasks, engine, deadline=limit):
+                done += 1
+                if progress is not None:
+                    progress(done, permutations)
+                yield forest
+        return
+    for b in range(first, permutations):
+        left = None if deadline is None or b == 0 else deadline - monotonic()
+        if left is not None and left <= 0:
+            return
+
+        def within(trees: int, of: int, b: int = b) -> None:
+            if progress is not None:
+                progress(b + trees / of, permutations)
+
+        limits = {"max_seconds": left, "progress": within}
+        forest = _permuted_forest(table, labels, seed, settings | limits, b)
+        if forest.stopped_early:
+            return
+        if progress is not None:
+            progress(b + 1, permutations)
+        yield forest
+
+
+def _permuted_forest(
+    table: RankTable, labels: Labels, seed: int, settings: dict[str, Any], permutation: int
+) -> Forest:
+    return grow(
+        table,
+        seed=forest_seed(seed, LABELS, permutation),
+        engine="threads",
+        **labels.permuted(labels.order(seed, permutation)),
+        **settings,
+    )

@@ -1,0 +1,218 @@
+"""What if this one feature meant nothing? The permutation test of Hapfelmeier and Ulm.
+
+One feature at a time is permuted across the samples, all else stays, a forest is grown anew and
+the feature's importance compared with the one observed. Unlike permuted labels this keeps the
+other features' relation to the label, so relevant features do not make the test conservative.
+
+Promises: each feature's false positive rate, also where other features are related to the label
+(but a feature that is correlated with a relevant one is not exchangeable with its permutation,
+and is selected for that). Cost: up to B forests *per feature*, which is why it stops early (see
+`stopping`) and can be told to test some features only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest import compute
+from nullforest._util.errors import InputError
+from nullforest._util.progress import Report, progress_bar
+from nullforest._util.randomness import COLUMNS, forest_seed, stream
+from nullforest.engine import RankTable, grow
+from nullforest.evaluation.baselines.results import selection_from
+from nullforest.evaluation.baselines.statistics import Statistic, instrument
+from nullforest.evaluation.baselines.stopping import Stop, Stopping
+from nullforest.nulls.distribution import check_alpha
+from nullforest.selection.error_rates import ErrorRate
+from nullforest.selection.selection import Selection
+
+KIND = "variable permutation"
+
+
+def variable_permutation(
+    X: Any,
+    y: Any,
+    *,
+    statistic: Statistic = "permutation",
+    features: Sequence[int] | NDArray[Any] | None = None,
+    permutations: int = 500,
+    stop: Stop = "certain",
+    exceedances: int = 8,
+    alpha: float = 0.05,
+    error: ErrorRate = "fpr",
+    seed: int = 0,
+    n_jobs: int = -1,
+    max_seconds: float | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Selection:
+    """Select the features whose importance falls when they alone are permuted.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    statistic : {"permutation", "gini", "frequency", "corrected_gini"}
+        The importance that is tested.
+    features : sequence of int or mask, optional
+        Features to test; all of them where not given. The others get a p-value of 1.
+    permutations : int
+        Most permutations of a feature.
+    stop : {"certain", "sprt", "besag_clifford", "none"}
+        When to stop before that: see `stopping.py`. "certain" and "sprt"
+        stop for a decision at `alpha` and so go with error="fpr" only.
+    exceedances : int
+        Exceedances after which "besag_clifford" stops.
+    alpha : float
+        The error rate to hold.
+    error : {"fpr", "fdr", "fdr_by", "fwer"}
+        Which error rate.
+    seed : int
+        Seed. Permutation b of feature f and its forest depend on (seed, f, b) alone.
+    n_jobs : int
+        Threads; no effect on the answer.
+    max_seconds : float, optional
+        Answer with the features tested by then; the others get a p-value of 1.
+    progress : callable, optional
+        Told (features done, in all); a bar on the terminal where not given.
+    **settings
+        All other settings of :func:`nullforest.grow`.
+
+    Returns
+    -------
+    Selection
+
+    References
+    ----------
+    A. Hapfelmeier, K. Ulm, A new variable selection approach using random forests, Computational
+    Statistics and Data Analysis 60 (2013). A. Hapfelmeier, R. Hornung, B. Haller, Efficient
+    permutation testing of variable importance measures by the example of random forests,
+    Computational Statistics and Data Analysis 181 (2023).
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> s = nf.baselines.variable_permutation(X, X[:, 5] > 0, trees=50, permutations=59)
+    >>> bool(s.support[5]), s.forests < 1 + 8 * 59
+    (True, True)
+    """
+    start = monotonic()
+    check_alpha(alpha)
+    rule = Stopping(stop, permutations, alpha, exceedances)
+    if error != "fpr" and stop in ("certain", "sprt"):
+        raise InputError(
+            f"stop={stop!r} decides at alpha for each feature on its own; for error={error!r} use "
+            "stop='besag_clifford' or 'none'."
+        )
+    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    F = table.shape[1]
+    tested = _indices(features, F)
+    tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)
+    settings = settings | {"n_jobs": n_jobs} | tool.settings
+    observed = grow(tool.table, y, seed=seed, **settings)
+    values = tool.read(observed)
+    pvalues, expected = np.ones(F), np.full(F, np.nan)
+    used = np.zeros(F, np.int64)
+    question = _Question(table.matrix, y, values, statistic, rule, seed, settings)
+    engine = compute.find(settings.pop("engine", None))
+    deadline = None if max_seconds is None else start + max_seconds
+    with progress_bar("Permuting features", progress) as tell:
+        if engine is None:
+            answers = question.in_turn(tested, tell, deadline)
+        else:
+            settings["n_jobs"] = 1
+            answers = compute.each(_Question.answer, (question,), tested, engine, deadline=deadline)
+        for i, (f, (d, m, total)) in enumerate(zip(tested, answers, strict=False)):
+            pvalues[f], expected[f], used[f] = rule.pvalue(d, m), total / m, m
+            tell(i + 1, len(tested))
+    done = int(np.sum(used > 0))
+    notes: list[str] = []
+    if done < len(tested):
+        notes.append(f"Stopped by max_seconds after {done} of {len(tested)} features.")
+    if done < F:
+        notes.append(f"{F - done} features were not tested; their p-value is set to 1.")
+    return selection_from(
+        pvalues,
+        values,
+        kind=KIND,
+        statistic=tool.name,
+        expected=np.where(used > 0, expected, values),
+        tally=tool.tally(observed),
+        alpha=alpha,
+        error=error,
+        forests=1 + int(used.sum()),
+        seconds=monotonic() - start,
+        one_threshold=False,
+        notes=tuple(notes),
+        details={"stop": stop, "permutations": used.tolist()},
+    )
+
+
+@dataclass(eq=False)
+class _Question:
+    """What a feature is asked: how often does its importance do as well when it is shuffled?"""
+
+    matrix: Any
+    y: Any
+    observed: NDArray[np.float64]
+    statistic: Statistic
+    rule: Stopping
+    seed: int
+    settings: dict[str, Any]
+
+    def in_turn(
+        self, features: list[int], tell: Report, deadline: float | None
+    ) -> Iterator[tuple[int, int, float]]:
+        """Ask one feature after the other until the clock runs out; the first in any case."""
+        for i, f in enumerate(features):
+            if deadline is not None and i and monotonic() > deadline:
+                return
+
+            def within(share: float, i: int = i) -> None:
+                tell(i + share, len(features))
+
+            yield self.answer(f, within)
+
+    def answer(
+        self, f: int, tell: Callable[[float], object] | None = None
+    ) -> tuple[int, int, float]:
+        """Exceedances, permutations, and the sum of the importances under them."""
+        work = np.array(self.matrix, order="F")  # one column is permuted here
+        d = m = 0
+        total, column = 0.0, work[:, f].copy()
+        n_jobs = self.settings["n_jobs"]
+        while m == 0 or not self.rule.done(d, m):
+            work[:, f] = column[stream(self.seed, COLUMNS, f, m).permutation(len(column))]
+            again = instrument(work, self.statistic, seed=self.seed, n_jobs=n_jobs)
+            seed = forest_seed(self.seed, COLUMNS, f, m)
+            forest = grow(again.table, self.y, seed=seed, engine="threads", **self.settings)
+            value = float(again.read(forest)[f])
+            total, d, m = total + value, d + (value >= self.observed[f]), m + 1
+            if tell is not None:
+                tell(m / self.rule.permutations)
+        return d, m, total
+
+
+def _indices(features: Any, n_features: int) -> list[int]:
+    if features is None:
+        return list(range(n_features))
+    array = np.asarray(features)
+    if array.dtype == bool:
+        if array.shape != (n_features,):
+            raise InputError(f"The mask has {array.size} entries for {n_features} features.")
+        return [int(f) for f in np.flatnonzero(array)]
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise InputError("features must be column numbers or a mask of columns.")
+    wrong = array[(array < 0) | (array >= n_features)]
+    if len(wrong):
+        raise InputError(
+            f"There is no feature {wrong[0]}; columns count from 0 to {n_features - 1}."
+        )
+    return [int(f) for f in array]

@@ -1,0 +1,299 @@
+"""How important is each feature? The measures of the literature beside the frequency.
+
+For T trees with nodes n, f* the feature that splits a node and G its gain:
+
+selection frequency   Σ_t Σ_n 1[f = f*]
+Gini importance       Σ_t Σ_n 1[f = f*] G, as a share of all (Breiman 2001)
+corrected Gini        Gini importance minus that of a shuffled copy of the feature, which the
+                      nodes could have chosen as well (actual impurity reduction; Nembrini, König
+                      and Wright 2018)
+permutation           mean over trees of the increase of the out-of-bag error when the feature is
+                      shuffled (Breiman 2001)
+minimal depth         mean over trees of the depth of the first split on the feature; of the
+                      deepest leaf where the tree has none (Ishwaran et al. 2010)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from nullforest._util.errors import InputError
+from nullforest._util.randomness import COPIES, forest_seed, stream
+from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.rank_table import as_matrix
+from nullforest.engine.permutation import permuted_errors
+from nullforest.tallies.tally import Names, Tally
+
+Floats = NDArray[np.float64]
+Measure = Literal["frequency", "gini", "corrected_gini", "permutation", "minimal_depth"]
+#: The measures and what tables call them.
+MEASURES: dict[Measure, str] = {
+    "frequency": "selection frequency",
+    "gini": "Gini importance",
+    "corrected_gini": "corrected Gini importance",
+    "permutation": "permutation importance",
+    "minimal_depth": "minimal depth",
+}
+
+
+def frequency(forest: Forest) -> Floats:
+    """How often each feature was chosen to split a node."""
+    return forest.tally.counts.astype(np.float64)
+
+
+def gini(forest: Forest) -> Floats:
+    """Decrease of impurity at the nodes of each feature; the sum over features is 1."""
+    return forest.gini_importance
+
+
+def permutation(forest: Forest, X: Any, *, n_jobs: int = -1) -> Floats:
+    """Mean over trees of the increase of the out-of-bag error when the feature is shuffled.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown with `keep_trees=True`.
+    X : array-like or RankTable, (S, F)
+        The data it was grown on.
+    n_jobs : int
+        Threads.
+    """
+    return permuted_errors(forest, X, n_jobs=n_jobs)[0]
+
+
+def minimal_depth(forest: Forest) -> Floats:
+    """Mean over trees of the depth of the first split on each feature (the root has depth 0).
+
+    A tree that does not use the feature counts with the depth of its deepest leaf. Small means
+    important.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 9))
+    >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
+    >>> int(nf.importances.minimal_depth(forest).argmin())
+    2
+    """
+    if forest.trees is None:
+        raise InputError("The trees were not kept; grow with keep_trees=True to measure depths.")
+    arrays = forest.trees.arrays
+    root, T, F = forest.trees.offsets[:-1], forest.n_trees, forest.tally.n_features
+    deepest = np.zeros(T, np.int64)
+    places, depths = [], []  # (tree, feature) of every split, the upper ones first
+    tree, node, depth = np.arange(T), root.copy(), 0
+    while len(node):
+        deepest[tree] = depth
+        feature = arrays["feature"][node]
+        split = feature >= 0
+        tree, node = tree[split], node[split]
+        places.append(tree * F + feature[split])
+        depths.append(np.full(len(tree), depth))
+        children = [arrays[side][node] + root[tree] for side in ("left", "right")]
+        tree, node, depth = np.concatenate([tree, tree]), np.concatenate(children), depth + 1
+    place, first = np.unique(np.concatenate(places), return_index=True)
+    saved = deepest[place // F] - np.concatenate(depths)[first]
+    return np.asarray((deepest.sum() - np.bincount(place % F, saved, F)) / T)
+
+
+def with_shuffled_copies(X: Any, seed: int) -> NDArray[Any]:
+    """X, and beside it X with its samples shuffled: (S, 2F).
+
+    All copies are shuffled alike, so that they are correlated with each other as the features
+    are, and with the label not at all.
+    """
+    matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
+    order = stream(seed, COPIES).permutation(len(matrix))
+    return np.asfortranarray(np.hstack([matrix, matrix[order]]))
+
+
+def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Floats:
+    """Gini importance minus that of the feature's shuffled copy (Nembrini et al. 2018).
+
+    A node draws its candidates from the features and their copies alike. The expectation is
+    zero for a feature that means nothing, whatever its number of levels.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    seed : int
+        Seed of the forest and of the shuffling.
+    n_jobs : int
+        Threads.
+    **settings
+        All other settings of :func:`nullforest.grow`.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 40))
+    >>> corrected = nf.importances.corrected_gini(X, X[:, 3] > 0, trees=100)
+    >>> int(corrected.argmax()), bool((corrected < 0).any())
+    (3, True)
+    """
+    forest = grow_with_copies(X, y, seed=seed, n_jobs=n_jobs, **settings)
+    return corrected_from(forest)
+
+
+def grow_with_copies(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Forest:
+    """Grow a forest on the features and their shuffled copies; feature f's copy is F + f."""
+    settings = {"keep_trees": False, "oob": False, "probes": 0, **settings}
+    settings.pop("feature_names", None)
+    return grow(with_shuffled_copies(X, seed), y, seed=seed, n_jobs=n_jobs, **settings)
+
+
+def corrected_from(forest: Forest) -> Floats:
+    """The corrected importance from a forest of :func:`grow_with_copies`."""
+    share = forest.sums["importance"] / forest.n_trees
+    F = len(share) // 2
+    return np.asarray(share[:F] - share[F:])
+
+
+def without_copies(forest: Forest, names: Names | None) -> Tally:
+    """The tally of the features themselves, from a forest of :func:`grow_with_copies`.
+
+    Nodes that split on a copy are left out; the trees must have been kept.
+    """
+    F = forest.tally.n_features // 2
+    return Tally(
+        counts=forest.tally.counts[:F],
+        nodes_per_tree=nodes_below(forest, F),
+        pool_per_tree=np.full(forest.n_trees, F),
+        candidates=None,
+        n_samples=forest.tally.n_samples,
+        feature_names=names,
+        source="nullforest, with shuffled copies of the features",
+        lineage=forest.tally.lineage,
+        fingerprint=forest.tally.fingerprint,
+    )
+
+
+def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
+    """Nodes of each tree that split on one of the first `n_features` features."""
+    if forest.trees is None:
+        raise InputError("The trees were not kept; grow with keep_trees=True to count their nodes.")
+    feature, offsets = forest.trees.arrays["feature"], forest.trees.offsets
+    so_far = np.concatenate([[0], np.cumsum((feature >= 0) & (feature < n_features))])
+    return np.asarray(so_far[offsets[1:]] - so_far[offsets[:-1]])
+
+
+def measure(forest: Forest, X: Any, which: str, *, n_jobs: int = -1) -> Floats:
+    """One measure of a grown forest, by its name; "corrected_gini" is none, it needs copies."""
+    if which == "frequency":
+        return frequency(forest)
+    if which == "gini":
+        return gini(forest)
+    if which == "permutation":
+        return permutation(forest, X, n_jobs=n_jobs)
+    if which == "minimal_depth":
+        return minimal_depth(forest)
+    raise InputError(f"There is no importance {which!r}; choose one of {', '.join(MEASURES)}.")
+
+
+def importances(
+    X: Any,
+    y: Any,
+    which: Sequence[Measure] = tuple(MEASURES),
+    *,
+    seed: int = 0,
+    n_jobs: int = -1,
+    **settings: Any,
+) -> pd.DataFrame:
+    """All measures of one forest, a column each.
+
+    Parameters
+    ----------
+    X, y
+        As :func:`nullforest.grow` takes them.
+    which : sequence of str
+        Measures, keys of `MEASURES`. "corrected_gini" needs a second forest, grown with the same
+        settings on the features and their shuffled copies; all others share one.
+    seed : int
+        Seed of the forests.
+    n_jobs : int
+        Threads.
+    **settings
+        All other settings of :func:`nullforest.grow`.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature, by its name.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 30))
+    >>> frame = nf.importances.importances(X, X[:, 3] > 0, ["frequency", "gini"], trees=50)
+    >>> frame.idxmax().tolist()
+    ['x3', 'x3']
+    """
+    unknown = [w for w in which if w not in MEASURES]
+    if unknown or not which:
+        raise InputError(
+            f"There is no importance {unknown[0] if unknown else ''!r}; choose from "
+            f"{', '.join(MEASURES)}."
+        )
+    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    settings = {"probes": 0, **settings}
+    forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
+    columns = {
+        w: corrected_gini(table, y, seed=forest_seed(seed, COPIES), n_jobs=n_jobs, **settings)
+        if w == "corrected_gini"
+        else measure(forest, table, w, n_jobs=n_jobs)
+        for w in which
+    }
+    return pd.DataFrame(columns, index=pd.Index(forest.tally.names, name="feature"))
+
+
+def agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
+    """How far the measures agree on the ranking (the paper's Remark 1).
+
+    Parameters
+    ----------
+    table : DataFrame
+        Measures in columns, as :func:`importances` gives them. Small is important in
+        "minimal_depth", large in all others.
+    top : int
+        Features at the top of each ranking that are compared.
+
+    Returns
+    -------
+    DataFrame
+        For every pair of measures: Spearman's and Kendall's rank correlation over all features,
+        and the share of the `top` first features of one that are among those of the other.
+
+    Examples
+    --------
+    >>> import pandas as pd, nullforest as nf
+    >>> table = pd.DataFrame({"gini": [3.0, 2.0, 1.0], "minimal_depth": [0.0, 1.0, 2.0]})
+    >>> float(nf.importances.agreement(table, top=1)["spearman"].iloc[0])
+    1.0
+    """
+    if not 1 <= top <= len(table):
+        raise InputError(f"top = {top} must lie between 1 and the {len(table)} features.")
+    oriented = {
+        str(name): -values.to_numpy() if name == "minimal_depth" else values.to_numpy()
+        for name, values in table.items()
+    }
+    best = {n: set(np.argsort(-v, kind="stable")[:top].tolist()) for n, v in oriented.items()}
+    return pd.DataFrame(
+        [
+            {
+                "measure": a,
+                "other": b,
+                "spearman": stats.spearmanr(oriented[a], oriented[b]).statistic,
+                "kendall": stats.kendalltau(oriented[a], oriented[b]).statistic,
+                "top_shared": len(best[a] & best[b]) / top,
+            }
+            for a, b in combinations(oriented, 2)
+        ]
+    )

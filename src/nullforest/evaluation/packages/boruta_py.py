@@ -1,0 +1,42 @@
+"""What does boruta_py select? Boruta on scikit-learn's forest."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+
+from nullforest.evaluation.packages.base import PeerAnswer, PeerTask
+
+
+class BorutaPy:
+    """Boruta of the package boruta_py (`Boruta` on PyPI)."""
+
+    title = "Boruta, by boruta_py on scikit-learn's forest"
+
+    def missing(self) -> str:
+        """Why it cannot be used here; empty if it can."""
+        if find_spec("boruta") is None:
+            return "boruta_py is not installed; pip install 'nullforest[peers]'"
+        return ""
+
+    def run(self, task: PeerTask) -> PeerAnswer:
+        """Play its rounds; it gives no p-values."""
+        from boruta import BorutaPy as Boruta
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        kind = RandomForestClassifier if task.classes else RandomForestRegressor
+        # scikit-learn draws with replacement only where it draws at all.
+        forest = kind(n_jobs=task.n_jobs, max_samples=task.n_drawn, bootstrap=True)
+        peer = Boruta(
+            forest,
+            n_estimators=task.trees,
+            alpha=task.alpha,
+            two_step=False,
+            max_iter=task.rounds + 1,  # it plays one round less than it is asked for
+            random_state=task.seed % 2**32,
+        )
+        codes = np.unique(task.y, return_inverse=True)[1] if task.classes else task.y
+        peer.fit(np.asarray(task.X, float), codes)
+        played = len(peer.importance_history_) - 1
+        return PeerAnswer(np.full(task.X.shape[1], np.nan), np.asarray(peer.support_), played)

@@ -1,0 +1,113 @@
+"""How is all of it run? Over the cores, resuming what was interrupted, saying the time left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from joblib import Parallel, delayed
+
+from nullforest import compute as backends
+from nullforest.engine.data.rank_table import n_threads
+from nullforest.evaluation.paper.computing import compute
+from nullforest.evaluation.paper.experiment import Results
+from nullforest.evaluation.paper.store import Cell, Record, Store
+
+#: Told (work done, work in all), in units of `work`.
+Report = Callable[[float, float], object]
+Task = tuple[Cell, int]
+
+
+def work(cell: Cell) -> float:
+    """Roughly how long a run of a cell takes, in any unit; it serves to tell the time left.
+
+    Examples
+    --------
+    >>> small = Cell("one_forest", {"n_samples": 100, "trees": 50, "candidates": 25})
+    >>> large = Cell("one_forest", {"n_samples": 250, "trees": 500, "candidates": 250})
+    >>> work(large) > work(small)
+    True
+    """
+    p = cell.parameters
+    if "trees_share" in p:  # maps: some ten thousand vertices
+        trees, candidates = 1e4 * p["trees_share"], 1e4 * p["candidates_share"]
+    else:
+        trees, candidates = p["trees"], p["candidates"]
+    # Splits on the way down a tree, by its stop rule; each costs one pass over the samples.
+    depth = p.get("max_depth") or 20
+    nodes = min(2.0**depth - 1, p["n_samples"] / (8 + 2 * p.get("min_leaf", 1)))
+    forest = trees * candidates * p["n_samples"] * max(nodes, 1.0)
+    judging = 6e7 * (p["trees"] // p["block"] if "block" in p else 1)  # as long as such a forest
+    return float(judging + forest * (1 + p.get("permutations", 0)))
+
+
+def unfinished(cells: Sequence[Cell], runs: int, store: Store) -> list[Task]:
+    """Runs that are still to be computed, each once, in the order of the cells."""
+    tasks: dict[str, Task] = {}
+    for cell in cells:
+        finished = store.runs(cell)
+        for run in range(runs):
+            if run not in finished:
+                tasks.setdefault(f"{cell.key(store.seed)} {run}", (cell, run))
+    return list(tasks.values())
+
+
+def run_cells(
+    cells: Sequence[Cell], runs: int, store: Store, *, jobs: int = -1, report: Report | None = None
+) -> None:
+    """Compute what is not in the store yet; every finished run is kept at once.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    runs : int
+        Runs of each cell.
+    store : Store
+        Where finished runs are kept.
+    jobs : int
+        Processes; -1 for all cores. The results do not depend on it.
+    report : callable, optional
+        Told how much of the work is done, the finished part included.
+    """
+    tasks = unfinished(cells, runs, store)
+    total = sum(runs * work(cell) for cell in {c.key(store.seed): c for c in cells}.values())
+    done = total - sum(work(cell) for cell, _ in tasks)
+    if report is not None:
+        report(done, total)
+    for cell, run, record in _computed(tasks, store.seed, n_threads(jobs)):
+        store.add(cell, run, record)
+        done += work(cell)
+        if report is not None:
+            report(done, total)
+
+
+def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
+    engine = backends.find()
+    if engine is not None:
+        for number, record in engine.run(_computed_record, (seed,), tasks):
+            yield *tasks[number], record
+        return
+    if jobs == 1 or len(tasks) < 2:
+        for cell, run in tasks:
+            yield cell, run, compute(cell, seed, run)
+        return
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
+    yield from pool(delayed(_computed_task)(cell, seed, run) for cell, run in tasks)
+
+
+def _computed_record(seed: int, task: Task) -> Record:
+    cell, run = task
+    return compute(cell, seed, run)
+
+
+def _computed_task(cell: Cell, seed: int, run: int) -> tuple[Cell, int, Record]:
+    return cell, run, compute(cell, seed, run)
+
+
+def finished_results(cells: Sequence[Cell], runs: int, store: Store) -> Results:
+    """Cells all of whose runs are finished, with their records in order."""
+    found = []
+    for cell in cells:
+        records = store.runs(cell)
+        if all(run in records for run in range(runs)):
+            found.append((cell, [records[run] for run in range(runs)]))
+    return found

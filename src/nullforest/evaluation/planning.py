@@ -1,0 +1,293 @@
+"""How many trees and candidates are enough? Power on data like yours, before they are collected.
+
+Data are drawn by the paper's generator (independent features, N of them correlated with the label
+by ρ), forests are grown on them, and the selector's answer is compared with the truth. The tallies
+of a forest's first trees add up, so one forest of the largest size gives the power at every
+smaller size too.
+
+**How fine can alpha be resolved?** Counts are whole numbers: with few trees the levels that a
+threshold can reach lie far apart, and a strict alpha asks for a count that no feature reaches. The
+table tells, for each number of trees, the level really reached at alpha, the next coarser one, and
+the strictest alpha at which a relevant feature still has an even chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from nullforest import compute
+from nullforest._util.errors import InputError
+from nullforest._util.progress import progress_bar
+from nullforest.datasets.simulate.independent import independent
+from nullforest.engine import RankTable, grow
+from nullforest.engine.settings import default_candidates, default_trees
+from nullforest.nulls import Kind
+from nullforest.nulls.distribution import check_alpha
+from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
+from nullforest.selection.selection import Selection, select
+from nullforest.tallies.tally import Tally
+
+#: Power that may be given up for a smaller forest: less than a plan of a few runs can tell.
+_ENOUGH = 0.01
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PowerPlan:
+    """What forests of several sizes find on simulated data.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per (candidates, trees), means over the runs: power (share of the relevant
+        features found) and its standard error power_se, fpr (share of null features selected),
+        fdp (share of null ones among the selected), expected_count of a null feature, threshold,
+        level reached, next_level (with a threshold lower by one), finest_alpha (the strictest
+        level that half of the relevant features pass), seconds to grow.
+    trees, candidates : int
+        The smallest forest whose power is within 0.01, or a standard error, of the best.
+    power : float
+        Its power.
+    settings : dict
+        What was asked for.
+    """
+
+    table: pd.DataFrame
+    trees: int
+    candidates: int
+    power: float
+    settings: dict[str, Any]
+
+    def headline(self) -> str:
+        """The advice in one sentence."""
+        s = self.settings
+        return (
+            f"{self.trees} trees with {self.candidates} candidates find {self.power:.0%} of "
+            f"{s['n_relevant']} features with ρ = {s['relevance']:g} among {s['n_features']}, with "
+            f"{s['n_samples']} samples, at a {ERROR_RATES[s['error']]} of {s['alpha']:g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<PowerPlan: {self.headline()}>\n{self.table.round(4).to_string(index=False)}"
+
+
+def plan(
+    n_samples: int,
+    n_features: int,
+    n_relevant: int,
+    relevance: float = 0.5,
+    *,
+    alpha: float = 0.05,
+    error: ErrorRate = "fdr",
+    null: Kind = "auto",
+    trees: Sequence[int] | None = None,
+    candidates: Sequence[int] | None = None,
+    draw: Literal["node", "tree"] = "node",
+    samples: float = 0.5,
+    runs: int = 5,
+    seed: int = 0,
+    n_jobs: int = -1,
+    progress: bool = True,
+) -> PowerPlan:
+    """Power of forests of several sizes, on data drawn by the paper's generator.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_relevant : int
+        S, F and how many of the features matter.
+    relevance : float
+        Correlation ρ of a relevant feature with the label.
+    alpha, error, null
+        How features are selected; see :func:`nullforest.select`.
+    trees : sequence of int, optional
+        Numbers of trees to try; a quarter to four times the default of :func:`nullforest.grow`
+        where not given.
+    candidates : sequence of int, optional
+        Numbers of candidates to try; √F, the default of :func:`nullforest.grow`, and four times
+        that where not given.
+    draw, samples
+        Settings of the forests.
+    runs : int
+        Data sets to draw; the standard error of the power falls with their root.
+    seed : int
+        Seed of the data and the forests.
+    n_jobs : int
+        Threads.
+    progress : bool
+        Show a bar on a terminal when the work lasts.
+
+    Returns
+    -------
+    PowerPlan
+
+    Notes
+    -----
+    Real features are correlated and relevant ones unequal, so the power is that of an ideal study.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> found = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
+    >>> found.table["trees"].tolist(), bool(found.table["power"].iloc[-1] > 0.5)
+    ([50, 200], True)
+    """
+    check_alpha(alpha)
+    if n_relevant < 1:
+        raise InputError(f"n_relevant = {n_relevant} must be at least 1; power is about them.")
+    if runs < 1:
+        raise InputError(f"runs = {runs} must be at least 1.")
+    sizes = _sizes("trees", trees, _default_trees(n_features), 2**31 - 1)
+    widths = _sizes("candidates", candidates, _default_candidates(n_features), n_features)
+    settings: dict[str, Any] = {"draw": draw, "samples": samples, "n_jobs": n_jobs}
+    question = {
+        "shape": (n_samples, n_features, n_relevant, relevance),
+        "sizes": sizes,
+        "widths": widths,
+        "judged": (alpha, error, null),
+        "seed": seed,
+    }
+    engine = compute.find()
+    rows: list[dict[str, Any]] = []
+    with progress_bar("Growing forests", None if progress else _silent) as report:
+        settings["report"] = lambda run, i: report(run * len(widths) + i, runs * len(widths))
+        if engine is not None:
+            settings |= {"n_jobs": 1, "report": None}
+        for run, found in enumerate(
+            compute.each(_rows_of_run, (question, settings), range(runs), engine)
+        ):
+            rows += found
+            report((run + 1) * len(widths), runs * len(widths))
+    table_of = _summary(pd.DataFrame(rows))
+    best = _smallest(table_of)
+    return PowerPlan(
+        table=table_of,
+        trees=int(best["trees"]),
+        candidates=int(best["candidates"]),
+        power=float(best["power"]),
+        settings={
+            "n_samples": n_samples,
+            "n_features": n_features,
+            "n_relevant": n_relevant,
+            "relevance": relevance,
+            "alpha": alpha,
+            "error": error,
+            "null": null,
+            "draw": draw,
+            "samples": samples,
+            "runs": runs,
+            "seed": seed,
+        },
+    )
+
+
+def _rows_of_run(
+    question: dict[str, Any], settings: dict[str, Any], run: int
+) -> list[dict[str, Any]]:
+    """One data set, and on it a forest for every number of candidates."""
+    settings = dict(settings)
+    report, seed = settings.pop("report"), question["seed"] + run
+    S, F, n_relevant, relevance = question["shape"]
+    X, y, relevant = independent(S, F, n_relevant, relevance, seed=seed, dtype=np.float32)
+    table = RankTable(X, n_jobs=settings["n_jobs"])
+    rows = []
+    for i, width in enumerate(question["widths"]):
+        if report is not None:
+            report(run, i)
+        settings |= {"candidates": width, "seed": seed, "engine": "threads"}
+        for selection, seconds in _prefixes(
+            table, y, question["sizes"], *question["judged"], **settings
+        ):
+            rows.append(_row(selection, relevant, seconds))
+    return rows
+
+
+def _prefixes(
+    table: RankTable,
+    y: Any,
+    sizes: list[int],
+    alpha: float,
+    error: ErrorRate,
+    null: Kind,
+    **settings: Any,
+) -> list[tuple[Selection, float]]:
+    """Selections of the first sizes[0], sizes[1], … trees of one forest, and their growing time."""
+    found = []
+    tally: Tally | None = None
+    seconds = 0.0
+    for first, last in zip([0, *sizes], sizes, strict=False):
+        start = perf_counter()
+        more = grow(
+            table, y, trees=last - first, first_tree=first, keep_trees=False, oob=False, **settings
+        ).tally
+        seconds += perf_counter() - start
+        tally = more if tally is None else tally + more
+        found.append((select(tally, alpha, error, null), seconds))
+    return found
+
+
+def _row(selection: Selection, relevant: Any, seconds: float) -> dict[str, Any]:
+    false = int((selection.support & ~relevant).sum())
+    null, threshold = selection.null, selection.threshold
+    # Half of the relevant features pass a level that their upper median passes.
+    usual = np.sort(selection.pvalues[relevant])[(int(relevant.sum()) - 1) // 2]
+    return {
+        "candidates": selection.tally.candidates,
+        "trees": selection.tally.n_trees,
+        "power": float(selection.support[relevant].mean()),
+        "fpr": false / max(int((~relevant).sum()), 1),
+        "fdp": false / max(selection.n_selected, 1),
+        "expected_count": null.mean,
+        "threshold": threshold,
+        "level": selection.level,
+        "next_level": float(null.sf(threshold - 1)),
+        "finest_alpha": float(usual),
+        "seconds": seconds,
+    }
+
+
+def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means over the runs; levels, which differ by factors, are averaged as logarithms."""
+    logs = ["level", "next_level", "finest_alpha"]
+    tiny = float(np.finfo(float).tiny)
+    rows = rows.assign(**{name: np.log(rows[name].clip(lower=tiny)) for name in logs})
+    grouped = rows.groupby(["candidates", "trees"])
+    table = grouped.mean().reset_index()
+    table[logs] = np.exp(table[logs])
+    table.insert(3, "power_se", grouped["power"].sem().to_numpy())
+    return table
+
+
+def _smallest(table: pd.DataFrame) -> Any:
+    """The row of least work whose power is as good as the best, as far as one can tell."""
+    best = table.iloc[int(table["power"].to_numpy().argmax())]
+    slack = max(_ENOUGH, 0.0 if math.isnan(best["power_se"]) else float(best["power_se"]))
+    enough = table[table["power"] >= best["power"] - slack]
+    work = (enough["trees"] * enough["candidates"]).to_numpy()
+    return enough.iloc[int(work.argmin())]
+
+
+def _default_trees(n_features: int) -> list[int]:
+    usual = default_trees(n_features)
+    return [usual // 4, usual // 2, usual, 2 * usual, 4 * usual]
+
+
+def _default_candidates(n_features: int) -> list[int]:
+    usual = default_candidates(n_features)
+    return [math.isqrt(n_features), usual, min(4 * usual, n_features)]
+
+
+def _sizes(name: str, given: Sequence[int] | None, default: list[int], most: int) -> list[int]:
+    values = sorted({int(v) for v in (default if given is None else given)})
+    if not values or values[0] < 1 or values[-1] > most:
+        raise InputError(f"{name} = {values} must be whole numbers from 1 to {most}.")
+    return values
+
+
+def _silent(done: float, total: int) -> None:
+    """Show nothing."""

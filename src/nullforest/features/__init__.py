@@ -1,0 +1,1 @@
+"""Features taken together: groups, correlated features, interactions, geometry."""

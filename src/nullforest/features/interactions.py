@@ -1,0 +1,333 @@
+r"""Which features work together? Pairs that split a node and its child more often than chance.
+
+An edge joins an internal node to a child that is internal too; it gives an ordered pair (feature
+of the parent, feature of the child). Under the null the child draws its candidates and chooses
+among them without regard to the feature that split its parent. Edges are compared at equal depth
+of the child, since strong features split large nodes and so meet near the root anyway. This holds
+where each node draws its own candidates; where they are drawn once per tree, two features of one
+pool meet more often, and such forests are refused.
+
+Given the marginal counts (how often f is a parent, a_f, and g a child, b_g, at depth d), with a
+node hardly ever split by its parent's own feature again (quasi-independence: the diagonal is left
+out), the expected number of pairs is
+
+    λ_fg = Σ_d α_fd β_gd,   Σ_{g≠f} α_f β_g = a_f,   Σ_{f≠g} α_f β_g = b_g,
+
+and the number seen is a sum of Bernoulli variables, Σ_d min(a_fd, b_gd) of them at most. Its upper
+tail is at most that of a binomial of the same mean and number (Hoeffding 1956), from λ + 1 on;
+below that the p-value is reported as 1.
+
+**All trees share one sample**, so a pair that happens to go together in these samples is seen again
+and again, and counts spread more than a binomial. The spread is estimated from the pairs
+themselves, Var n = λ + τλ², pairs with p below one over their number left out, until nothing
+changes; the p-value is the larger one of the binomial's and of the negative binomial's with that
+variance. It is an approximation, checked by simulation, not a theorem.
+
+Only pairs that were seen can be significant, but multiplicity counts all pairs of features that
+were a parent and a child at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.sparse import coo_array
+
+from nullforest._util.errors import InputError
+from nullforest.engine import Forest, Trees
+from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.selection.error_rates import ErrorRate
+
+Ints = NDArray[np.int64]
+#: Children deeper than this are taken together: there are few, and of few samples each.
+_DEEPEST = 12
+#: Rounds in which quasi-independent margins settle; each brings them closer by the largest share.
+_ROUNDS = 200
+#: Features of the most counts between which the spread is looked at: 10⁵ pairs at most.
+_LARGEST = 320
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Parent's feature, child's feature and child's depth of every internal edge."""
+
+    parent: Ints
+    child: Ints
+    depth: Ints
+
+
+def edges_of(trees: Trees) -> Edges:
+    """The internal edges of all trees.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 20))
+    >>> forest = nf.grow(X, X[:, 0] > 0, trees=5)
+    >>> edges = edges_of(forest.trees)
+    >>> len(edges.parent) == forest.tally.n_nodes - 5  # every internal node but the roots
+    True
+    """
+    feature = trees.arrays["feature"].astype(np.int64)
+    first = trees.offsets[:-1]
+    start = np.repeat(first, np.diff(trees.offsets))
+    n = len(feature)
+    inner = np.flatnonzero(feature >= 0)
+    above = np.full(n, -1, np.int64)
+    for side in ("left", "right"):
+        above[trees.arrays[side][inner].astype(np.int64) + start[inner]] = inner
+    depth = np.zeros(n, np.int64)
+    node = first
+    below = np.flatnonzero(above >= 0)
+    level = 0
+    while len(below):  # one round per level of the deepest tree
+        level += 1
+        is_node = np.zeros(n, bool)
+        is_node[node] = True
+        here = is_node[above[below]]
+        node, below = below[here], below[~here]
+        depth[node] = level
+    child = np.flatnonzero((above >= 0) & (feature >= 0))
+    return Edges(feature[above[child]], feature[child], depth[child])
+
+
+def find_interactions(
+    forest: Forest, alpha: float = 0.05, error: ErrorRate = "fdr", *, ordered: bool = False
+) -> pd.DataFrame:
+    """Pairs of features that split a node and its child more often than chance explains.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown by :func:`nullforest.grow` with `keep_trees=True`.
+    alpha : float
+        The error rate to hold over all possible pairs.
+    error : {"fdr", "fpr", "fwer"}
+        Which error rate.
+    ordered : bool
+        Tell the parent from the child; where False, both orders of a pair are added.
+
+    Returns
+    -------
+    DataFrame
+        The pairs seen, the most significant first: feature_a, feature_b (parent and child where
+        ordered), column_a, column_b, count, expected_count, p_value, q_value, selected. Its
+        `attrs` hold `pairs` (how many multiplicity counts) and `spread` (τ).
+
+    Notes
+    -----
+    A significant pair says that the child is split by one feature more often where the parent was
+    split by the other. That is so where their effects interact; correlated features can show it
+    too, since one takes the other's place.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(300, 20))
+    >>> forest = nf.grow(X, X[:, 0] * X[:, 1] > 0, trees=500, candidates=10)
+    >>> best = nf.find_interactions(forest).iloc[0]
+    >>> best["feature_a"], best["feature_b"], bool(best["selected"])
+    ('x0', 'x1', True)
+    """
+    if forest.trees is None:
+        raise InputError("Interactions need the trees; grow with keep_trees=True.")
+    if forest.tally.draw != "node":
+        raise InputError(
+            "Features of one tree's pool meet more often than others, which the null of pairs does "
+            "not know; grow with draw='node' and without a pool."
+        )
+    check_alpha(alpha)
+    if error not in ("fdr", "fpr", "fwer"):
+        raise InputError(f"There is no error rate {error!r} for pairs; use fdr, fpr or fwer.")
+    table = pair_table(edges_of(forest.trees), forest.tally.n_features, ordered=ordered)
+    p, spread = _pvalues(table)
+    pairs = table.possible
+    # Unseen pairs have a p-value of 1; they only add to the number of tests.
+    adjusted_q = _benjamini_hochberg(p, pairs)
+    if error == "fdr":
+        adjusted = adjusted_q
+    elif error == "fwer":
+        adjusted = np.minimum(_holm_of_many(p, pairs), 1.0)
+    else:
+        adjusted = p
+    names = forest.tally.names
+    frame = pd.DataFrame(
+        {
+            "feature_a": names[table.a],
+            "feature_b": names[table.b],
+            "column_a": table.a,
+            "column_b": table.b,
+            "count": table.count,
+            "expected_count": table.expected,
+            "p_value": p,
+            "q_value": adjusted_q,
+            "selected": adjusted <= alpha,
+        }
+    )
+    order = np.lexsort((table.b, table.a, -table.count, p))
+    frame = frame.iloc[order].reset_index(drop=True)
+    frame.attrs = {"pairs": pairs, "spread": spread}
+    return frame
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs seen, with their counts and what the margins make of them.
+
+    `sample_count` and `sample_expected` are those of all pairs of the most frequent features, seen
+    or not, from which the spread is estimated.
+    """
+
+    a: Ints
+    b: Ints
+    count: Ints
+    expected: Floats
+    trials: Floats
+    possible: int
+    sample_count: Floats
+    sample_expected: Floats
+
+
+def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
+    """Count the pairs and compute their expected numbers."""
+    apart = edges.parent != edges.child
+    parent, child = edges.parent[apart], edges.child[apart]
+    depth = np.minimum(edges.depth[apart], _DEEPEST)
+    used, place = np.unique(np.concatenate([parent, child]), return_inverse=True)
+    parent, child = place[: len(parent)], place[len(parent) :]
+    n = len(used)
+    seen = coo_array((np.ones(len(parent), np.int64), (parent, child)), shape=(n, n)).tocsr()
+    alphas, betas, rows, columns = [], [], [], []
+    for level in np.unique(depth):
+        here = depth == level
+        row = np.bincount(parent[here], minlength=n).astype(float)
+        column = np.bincount(child[here], minlength=n).astype(float)
+        alpha, beta = quasi_independent(row, column)
+        alphas.append(alpha)
+        betas.append(beta)
+        rows.append(row)
+        columns.append(column)
+    A, B, R, C = (np.array(x, float).reshape(len(x), n) for x in (alphas, betas, rows, columns))
+    parents, children = int((R.sum(0) > 0).sum()), int((C.sum(0) > 0).sum())
+    both = int(((R.sum(0) > 0) & (C.sum(0) > 0)).sum())
+    possible = parents * children - both
+    if not ordered:
+        seen = (seen + seen.T).tocsr()
+        possible -= both * (both - 1) // 2
+    pairs = seen.tocoo()
+    keep = np.ones(pairs.nnz, bool) if ordered else pairs.row < pairs.col
+    a, b, count = pairs.row[keep], pairs.col[keep], np.asarray(pairs.data[keep], np.int64)
+
+    def expected_of(i: Any, j: Any) -> tuple[Floats, Floats]:
+        mean = (A[:, i] * B[:, j]).sum(0)
+        trials = np.minimum(R[:, i], C[:, j]).sum(0)
+        return np.asarray(mean), np.asarray(trials)
+
+    expected, trials = expected_of(a, b)
+    top = np.sort(np.argsort(-(R + C).sum(0), kind="stable")[:_LARGEST])
+    i, j = (top[x] for x in np.nonzero(~np.eye(len(top), dtype=bool)))
+    if not ordered:
+        expected, trials = (
+            x + y for x, y in zip((expected, trials), expected_of(b, a), strict=True)
+        )
+        i, j = i[i < j], j[i < j]
+    sample_expected = expected_of(i, j)[0] if len(i) else np.empty(0)
+    if not ordered and len(i):
+        sample_expected = sample_expected + expected_of(j, i)[0]
+    sample_count = np.asarray(seen[i, j], float).ravel() if len(i) else np.empty(0)
+    return PairTable(
+        a=used[a],
+        b=used[b],
+        count=count,
+        expected=expected,
+        trials=np.maximum(trials, count),
+        possible=max(possible, len(count)),
+        sample_count=sample_count,
+        sample_expected=sample_expected,
+    )
+
+
+def quasi_independent(rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
+    """α, β with Σ_{g≠f} α_f β_g = rows_f and Σ_{f≠g} α_f β_g = columns_g.
+
+    Where one feature is the parent of more than its share the two cannot be had at once; the
+    fit then stays near.
+
+    Examples
+    --------
+    >>> a, b = quasi_independent(np.array([4.0, 4, 4]), np.array([4.0, 4, 4]))
+    >>> (a[:, None] * b * (1 - np.eye(3))).sum(axis=1).round(6).tolist()
+    [4.0, 4.0, 4.0]
+    """
+    total = columns.sum()
+    if total == 0:
+        return np.zeros_like(rows), np.zeros_like(columns)
+    alpha, beta = rows / total, columns.copy()
+    for _ in range(_ROUNDS):
+        left = np.maximum(beta.sum() - beta, 1e-9 * total)  # one child alone has no other
+        fresh = rows / left
+        right = np.maximum(fresh.sum() - fresh, 1e-12)
+        new = np.where(columns > 0, columns / right, 0.0)
+        done = np.allclose(new, beta, rtol=1e-10, atol=0)
+        alpha, beta = fresh, new
+        if done:
+            break
+    return alpha, beta
+
+
+def _pvalues(table: PairTable) -> tuple[Floats, float]:
+    """p-values of the pairs seen, and the spread τ that they were given."""
+    within = np.ones(len(table.sample_count), bool)
+    expected, count = table.sample_expected, table.sample_count
+    spread = 0.0
+    while within.any():
+        excess = (count - expected)[within] ** 2 - expected[within]
+        spread = max(float(excess.sum() / np.square(expected[within]).sum()), 0.0)
+        outside = negative_binomial_tail(count, expected, spread) < 1 / max(len(count), 1)
+        if not np.any(outside & within):  # pairs only ever leave, so this ends
+            break
+        within &= ~outside
+    share = np.clip(table.expected / table.trials, 0.0, 1.0)
+    binomial = stats.binom.sf(table.count - 1, table.trials, share)
+    wider = negative_binomial_tail(table.count.astype(float), table.expected, spread)
+    p = np.maximum(binomial, wider)
+    return np.where(table.count < table.expected + 1, 1.0, np.clip(p, 0.0, 1.0)), spread
+
+
+def negative_binomial_tail(count: Floats, mean: Floats, spread: float) -> Floats:
+    """P(n ≥ count) for counts of this mean and variance mean + spread · mean².
+
+    Examples
+    --------
+    >>> negative_binomial_tail(np.array([1.0]), np.array([2.0]), 0.0).round(4)  # Poisson
+    array([0.8647])
+    >>> negative_binomial_tail(np.array([1.0]), np.array([2.0]), 1.0).round(4)  # geometric
+    array([0.6667])
+    """
+    if spread < 1e-9:
+        return np.asarray(stats.poisson.sf(count - 1, mean))
+    size = 1 / spread
+    return np.asarray(stats.nbinom.sf(count - 1, size, size / (size + mean)))
+
+
+def _benjamini_hochberg(p: Floats, tests: int) -> Floats:
+    """Adjusted p-values when `tests` - len(p) more tests have a p-value of 1."""
+    order = np.argsort(p)
+    steps = p[order] * tests / np.arange(1, len(p) + 1)
+    adjusted = np.empty_like(steps)
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def _holm_of_many(p: Floats, tests: int) -> Floats:
+    """Holm-adjusted p-values when `tests` - len(p) more tests have a p-value of 1."""
+    order = np.argsort(p)
+    steps = p[order] * (tests - np.arange(len(p)))
+    adjusted = np.empty_like(steps)
+    adjusted[order] = np.maximum.accumulate(steps)
+    return adjusted

@@ -1,0 +1,345 @@
+r"""How often are several null features chosen together? The null of a group's count.
+
+Under the paper's model a group of g features wins a node with probability g/F (`PaperNull.group`).
+Under the others every feature has a luck of its own that all trees share, so the group's count is
+a sum of g such counts: the g-th power of the generating function of one.
+
+**Correlated features share their luck.** Write n_f | z ~ Poisson(μ s(z_f)). Features of
+correlation r have lucks z of correlation r, and s, which does not see the sign of z, a correlation
+of r² to leading order. So the part of the group's variance that is luck grows from g to
+Q = Σ_{f,f'} r²_{ff'}. It is matched by n = ⌊g²/Q⌋ independent units of a features each and one of
+b, with n·a + b = g and n·a² + b² = Q. Without the data, Q = g: independent features.
+
+**The counts of all features add up.** μ is matched to the very counts that are judged, so the
+total of the null counts is given. Given the total, a group's count k has the weight of the rest
+making up the difference, which is normal for the many features of the rest:
+exp(−(k − c)² / 2(F−g)σ²), σ² the variance of one count, c such that the group expects gμ, its
+share of the total.
+
+**Tails.** Products of Fourier transforms are accurate to 1e-15 of the largest value; where a tail
+is below 1e-9, the distribution is first tilted by e^{sk} so that its mean is the count asked for,
+and full *relative* accuracy is kept. One feature's count is cut off where its tail is below
+1e-18, and that tail, times the number of units, is added to every probability: a p-value is
+never too small for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from nullforest._util.errors import InputError
+from nullforest.nulls.bagged import BaggedNull
+from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.distribution import Floats, Null
+from nullforest.nulls.paper import PaperNull
+from nullforest.nulls.probes import ProbeNull
+from nullforest.nulls.splice import Splice
+
+#: One feature's count is cut off where its tail is this small; what is cut off is added back.
+_CUT = 1e-18
+#: Below, the rounding of the Fourier transform (1e-16 a step) would show: tilt instead.
+_TILT = 1e-9
+#: What may wrap around the end of a transform, as a logarithm: e^-40 = 4e-18.
+_WRAP = 40.0
+#: Fewest features in the rest for its total to be called normal.
+_NORMAL = 30
+
+
+class _Counts(Protocol):
+    """What is asked of the distribution of one count."""
+
+    @property
+    def largest(self) -> int: ...
+
+    def pmf(self, k: ArrayLike) -> Floats: ...
+
+    def sf(self, k: ArrayLike) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One count on 0 … K, how many independent such counts are summed, and the mass beyond K."""
+
+    pmf: Floats
+    number: int
+    beyond: float
+
+    def log_moment(self, s: float) -> float:
+        """Logarithm of E[e^{sn}]."""
+        with np.errstate(divide="ignore"):
+            return float(np.logaddexp.reduce(np.log(self.pmf) + s * np.arange(len(self.pmf))))
+
+    def tilted(self, s: float) -> Floats:
+        """Probabilities proportional to pmf(k) e^{sk}."""
+        with np.errstate(divide="ignore"):
+            log = np.log(self.pmf) + s * np.arange(len(self.pmf))
+        return np.asarray(np.exp(log - np.logaddexp.reduce(log)))
+
+
+class SumNull(Null):
+    """Null of the summed count of a group of features; made by `group_null`.
+
+    Parameters
+    ----------
+    units : list of Unit
+        Independent counts that add up to the group's.
+    rest_variance : float
+        Variance of the summed count of all other features, whose total with the group's is
+        given; infinite where it is not.
+    kind : str
+        Name of the model of one feature.
+    """
+
+    def __init__(self, units: list[Unit], rest_variance: float, kind: str) -> None:
+        self.units = units
+        self.rest_variance = rest_variance
+        self.kind = kind
+        self.n_features = 1
+        self._beyond = float(sum(unit.number * unit.beyond for unit in units))
+
+    @cached_property
+    def _free_mean(self) -> float:
+        """Mean when the total is not given; the weights of the rest are centred on it."""
+        each = [unit.number * float(unit.pmf @ np.arange(len(unit.pmf))) for unit in self.units]
+        return float(sum(each))
+
+    @property
+    def largest(self) -> int:
+        """Largest count that is not beyond all tables."""
+        return sum(unit.number * (len(unit.pmf) - 1) for unit in self.units)
+
+    def _log_moment(self, s: float) -> float:
+        return sum(unit.number * unit.log_moment(s) for unit in self.units)
+
+    def _length(self, s: float) -> int:
+        """Where the distribution tilted by s may end: Chernoff's bound on what lies beyond."""
+        here = self._log_moment(s)
+        steps = np.geomspace(1e-4, 5.0, 24)
+        ends = [(self._log_moment(s + t) - here + _WRAP) / t for t in steps]
+        return int(min(min(ends), self.largest)) + 1
+
+    def _window(self, s: float) -> Floats:
+        """Log of pmf(0), pmf(1), … before it is weighted, accurate near the mean tilted by s."""
+        length = self._length(s)
+        size = 1 << (length - 1).bit_length() if length > 1 else 1
+        transform = np.ones(size // 2 + 1, complex)
+        for unit in self.units:
+            tilted = unit.tilted(s)
+            # Counts beyond the end of the transform are part of what may wrap around it.
+            folded = np.bincount(np.arange(len(tilted)) % size, tilted, size)
+            transform *= np.fft.rfft(folded) ** unit.number
+        pmf = np.fft.irfft(transform, size)[:length]
+        with np.errstate(divide="ignore"):
+            log = np.log(np.maximum(pmf, 0.0))
+        return np.asarray(log + self._log_moment(s) - s * np.arange(length))
+
+    def _log_weights(self, k: NDArray[Any], centre: float) -> Floats:
+        if not np.isfinite(self.rest_variance):
+            return np.zeros(len(k))
+        return np.asarray(-0.5 * (k - centre) ** 2 / self.rest_variance)
+
+    def _centre(self, log: Floats) -> float:
+        """Where the weights must be centred for the group to expect its share of the total."""
+        if not np.isfinite(self.rest_variance):
+            return self._free_mean
+        k = np.arange(len(log))
+
+        def excess(centre: float) -> float:
+            weighted = log + self._log_weights(k, centre)
+            pmf = np.exp(weighted - weighted.max())
+            return float(pmf @ k / pmf.sum()) - self._free_mean
+
+        reach = 5 * np.sqrt(self.rest_variance)
+        low, high = self._free_mean - reach, self._free_mean + reach
+        if excess(low) > 0 or excess(high) < 0:
+            return self._free_mean  # nothing but a point; no weight moves it
+        return float(brentq(excess, low, high, xtol=1e-6 * reach))
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Floats, float, float]:
+        """The pmf and sf of 0, 1, …, the log of the weights' sum, and the weights' centre."""
+        log = self._window(0.0)
+        centre = self._centre(log)
+        log = log + self._log_weights(np.arange(len(log)), centre)
+        norm = float(np.logaddexp.reduce(log))
+        pmf = np.exp(log - norm)
+        sf = np.append(np.cumsum(pmf[:0:-1])[::-1], 0.0)
+        return pmf, sf, norm, centre
+
+    @cached_property
+    def mean(self) -> float:
+        """Expected count of the group."""
+        pmf = self._table[0]
+        return float(pmf @ np.arange(len(pmf)))
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance of the group's count."""
+        pmf = self._table[0]
+        return float(pmf @ (np.arange(len(pmf)) - self.mean) ** 2)
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """Probability that the group is selected exactly k times."""
+        at = np.asarray(k, float)
+        table = self._table[0]
+        inside = (at >= 0) & (at < len(table)) & (at == np.floor(at))
+        return np.where(inside, table[np.where(inside, at, 0).astype(int)], 0.0)
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """Probability that the group is selected more than k times."""
+        at = np.floor(np.asarray(k, float))
+        table = self._table[1]
+        inside = (at >= 0) & (at < len(table))
+        result = np.where(inside, table[np.where(inside, at, 0).astype(int)], 0.0)
+        result = np.atleast_1d(np.where(at < 0, 1.0, result))
+        places = np.atleast_1d(at)
+        for i in zip(*np.nonzero((result < _TILT) & (places >= 0)), strict=True):
+            result[i] = self._far(int(places[i]))
+        return np.minimum(result.reshape(at.shape) + self._beyond, 1.0)
+
+    def _far(self, k: int) -> float:
+        """P(n > k) far out, from the distribution tilted to a mean of k."""
+        if k >= self.largest:
+            return 0.0
+
+        def excess(s: float) -> float:
+            mean = sum(u.number * float(u.tilted(s) @ np.arange(len(u.pmf))) for u in self.units)
+            return mean - min(k + 1, self.largest - 0.5)
+
+        most = 0.01
+        while excess(most) < 0 and most < 1e3:
+            most *= 2
+        s = float(brentq(excess, 0.0, most, xtol=1e-6)) if excess(0.0) < 0 else 0.0
+        log = self._window(s)
+        j = np.arange(len(log))
+        _, _, norm, centre = self._table
+        tail = (log + self._log_weights(j, centre))[k + 1 :]
+        return float(np.exp(np.logaddexp.reduce(tail) - norm)) if len(tail) else 0.0
+
+    def describe(self) -> dict[str, Any]:
+        """Numbers that tell how the null was set up."""
+        return {**super().describe(), "units": sum(unit.number for unit in self.units)}
+
+
+def group_null(null: Null, members: ArrayLike, shared: float | None = None) -> Null:
+    """The null of the summed count of some features.
+
+    Parameters
+    ----------
+    null : Null
+        The null of single features: "paper", "bagged" or "probes".
+    members : array-like of int
+        The features of the group.
+    shared : float, optional
+        Q = Σ r² over all pairs of members, each with itself included; the number of members
+        (independent features) where not given.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> from nullforest.nulls.paper import PaperNull
+    >>> one = PaperNull([50] * 100, [1000] * 100, n_features=1000)
+    >>> group_null(one, range(20)).mean
+    100.0
+    """
+    features = np.unique(np.asarray(members, np.int64))
+    g, F = len(features), null.n_features
+    if not 1 <= g < F:
+        raise InputError(
+            f"A group of {g} of {F} features cannot be judged: a group needs a member, and the "
+            "others something that is left outside."
+        )
+    if isinstance(null, PaperNull):
+        return null.group(g)
+    if not isinstance(null, BaggedNull | ProbeNull):
+        raise InputError(f"There is no null of groups for the null {null.kind!r}.")
+    strata = null.feature_strata if isinstance(null, ProbeNull) else np.zeros(F, np.int64)
+    ratio = 1.0 if shared is None else max(float(shared) / g, 1.0)
+    units = []
+    for stratum, number in enumerate(np.bincount(strata[features])):
+        for times, weight in unit_sizes(int(number), ratio):
+            pmf, beyond = _unit_law(null, stratum, weight)
+            units.append(Unit(pmf, times, beyond))
+    outside = np.bincount(np.delete(strata, features), minlength=int(strata.max()) + 1)
+    variances = [_variance(null, stratum) for stratum in range(len(outside))]
+    rest = float(outside @ variances) if F - g >= _NORMAL else np.inf
+    return SumNull(units, rest if rest > 0 else np.inf, null.kind)
+
+
+def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:
+    """Independent units (how many, of how many features) with the group's shared luck.
+
+    They add up to `size`, and their squares to `size · ratio` (to `size`² at most).
+
+    Examples
+    --------
+    >>> unit_sizes(10, 1.0)
+    [(10, 1.0)]
+    >>> [(n, round(a, 3)) for n, a in unit_sizes(10, 4.0)]
+    [(2, 4.387), (1, 1.225)]
+    """
+    if size == 0:
+        return []
+    squares = min(size * ratio, float(size) ** 2)
+    number = max(1, int(size**2 / squares + 1e-9))  # rounding must not cost a whole unit
+    under = size**2 * number**2 - number * (number + 1) * (size**2 - squares)
+    one = (size * number + np.sqrt(max(under, 0.0))) / (number * (number + 1))
+    left = size - number * one
+    if left < 1e-9 * size:
+        return [(number, size / number)]
+    return [(number, float(one)), (1, float(left))]
+
+
+def _laws(null: BaggedNull | ProbeNull) -> list[BinomialMixture | Splice]:
+    if isinstance(null, BaggedNull):
+        return [null.mixture]
+    return list(null.distributions)
+
+
+def _scaled(law: BinomialMixture | Splice, factor: float) -> _Counts:
+    """The count of `factor` features that share their luck."""
+    if factor == 1.0:
+        return law
+    if isinstance(law, BinomialMixture):
+        return BinomialMixture(law.trials, factor * law.chances, law.weights)
+    tail = BinomialMixture(law.tail.trials, factor * law.tail.chances, law.tail.weights)
+    if law.joint < 0 or factor * float(law.body.chances.max()) > 1.0:
+        return tail  # a probe cannot win more often than it was seen to; the fitted shape can
+    body = BinomialMixture(law.body.trials, factor * law.body.chances, law.body.weights)
+    return Splice(body, tail, body.quantile(law.beyond))
+
+
+def _unit_law(null: BaggedNull | ProbeNull, stratum: int, factor: float) -> tuple[Floats, float]:
+    """Probabilities of 0 … K, and what lies beyond; the last law is kept, groups repeat sizes."""
+    kept: dict[tuple[int, float], tuple[Floats, float]] = null.__dict__.setdefault("_units", {})
+    key = (stratum, round(factor, 12))
+    if key not in kept:
+        law = _scaled(_laws(null)[stratum], factor)
+        end = _end(law)
+        kept[key] = law.pmf(np.arange(end + 1)), float(law.sf(end))
+    return kept[key]
+
+
+def _end(law: _Counts) -> int:
+    """Smallest count with a tail of at most _CUT beyond it."""
+    low, high = -1, 1
+    while high < law.largest and float(law.sf(high)) > _CUT:
+        low, high = high, 2 * high
+    high = min(high, law.largest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if float(law.sf(middle)) > _CUT else (low, middle)
+    return max(high, 0)
+
+
+def _variance(null: BaggedNull | ProbeNull, stratum: int) -> float:
+    pmf, _ = _unit_law(null, stratum, 1.0)
+    k = np.arange(len(pmf))
+    mean = float(pmf @ k)
+    return float(pmf @ (k - mean) ** 2)

@@ -1,0 +1,171 @@
+"""How often was each feature chosen, and how often would it be by chance? Histogram and null."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nullforest._util.errors import InputError
+from nullforest.report.histogram import histogram
+from nullforest.report.plots.base import INK, KNOWN, NULL, OTHER, SELECTED, Display, Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from nullforest.selection.selection import Selection
+
+#: Bars begin at half a feature, so that one feature is seen on a log scale.
+LEAST = 0.5
+
+
+@dataclass(eq=False)
+class CountsDisplay(Display):
+    """Histogram of the counts, with the null and the threshold; both axes are logarithmic.
+
+    Attributes
+    ----------
+    edges : (B + 1,) float
+        Edges of the bins, halfway between whole numbers.
+    features, selected : (B,) int
+        Features in each bin, and the selected ones among them.
+    expected : (B,) float
+        Features that the null expects in each bin.
+    threshold : int
+        A feature is selected when its count is greater.
+    known : (B,) int or None
+        Features of each bin that are known to matter, where told.
+    bars_, selected_bars_, known_bars_, null_, threshold_line_
+        What was drawn; there after `plot`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> from nullforest.report.plots import CountsDisplay
+    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+    >>> display = CountsDisplay.from_selection(nf.select(t, alpha=0.01, null="paper"))
+    >>> display.features[:4].tolist(), display.threshold
+    ([0, 1, 2, 1], 8)
+    """
+
+    edges: Floats
+    features: Ints
+    selected: Ints
+    expected: Floats
+    threshold: int
+    known: Ints | None = None
+
+    @classmethod
+    def from_selection(
+        cls,
+        selection: Selection,
+        *,
+        known: ArrayLike | None = None,
+        known_label: str = "known to matter",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw a selection.
+
+        Parameters
+        ----------
+        selection : Selection
+        known : (F,) bool, optional
+            Features that are known to matter, to be marked.
+        known_label : str
+            What the legend calls them.
+        ax : Axes, optional
+            Where to draw.
+        """
+        drawn = histogram(selection)
+        bins = drawn["bins"]
+        edges = np.array([b["low"] for b in bins] + [bins[-1]["high"] + 1]) - 0.5
+        counts = selection.counts
+        marked = None
+        if known is not None:
+            mask = np.asarray(known, bool)
+            if mask.shape != counts.shape:
+                raise InputError(f"known has {mask.size} entries for {len(counts)} features.")
+            marked = np.histogram(counts[mask], bins=edges)[0]
+        return cls(
+            edges=edges,
+            features=np.array([b["features"] for b in bins]),
+            selected=np.histogram(counts[selection.support], bins=edges)[0],
+            expected=np.array([b["expected"] for b in bins]),
+            threshold=drawn["threshold"],
+            known=marked,
+        ).plot(ax, known_label=known_label)
+
+    def plot(self, ax: Axes | None = None, *, known_label: str = "known to matter") -> Self:
+        """Draw into the axes given, or into new ones."""
+        ax = self._axes(ax)
+        self.bars_ = self._bars(ax, self.features, OTHER, "features")
+        self.selected_bars_ = self._bars(ax, self.selected, SELECTED, "selected")
+        self.known_bars_ = None
+        if self.known is not None:
+            self.known_bars_ = self._bars(ax, self.known, KNOWN, known_label, gap=0.3)
+        self.null_ = ax.stairs(
+            np.maximum(self.expected, 1e-9),  # what a log scale cannot show lies below the frame
+            self.edges,
+            baseline=None,
+            color=NULL,
+            lw=2,
+            label="expected by chance",
+        )
+        self.threshold_line_ = ax.axvline(self.threshold + 0.5, color=INK, ls="--", lw=1)
+        right = np.log1p(self.threshold) < 0.6 * np.log1p(self.edges[-1])  # where there is room
+        ax.annotate(
+            f" selected above {self.threshold} ",
+            (self.threshold + 0.5, 1.0),
+            xycoords=("data", "axes fraction"),
+            ha="left" if right else "right",
+            va="top",
+        )
+        ax.set_yscale("log")
+        tallest = max(float(self.features.max()), float(self.expected.max()), 2.0)
+        ax.set_ylim(LEAST, 2 * tallest)
+        ax.set_xscale("function", functions=(_stretched, _shrunk))
+        ax.set_xlim(self.edges[0], self.edges[-1])
+        ax.set_xticks(_ticks(self.edges[-1]))
+        ax.set_xticks([], minor=True)
+        ax.set_xlabel("how often the forest chose a feature")
+        ax.set_ylabel("features")
+        # The legend stands on one side of the threshold, below the words beside it.
+        share = _stretched([*self.edges[[0, -1]], self.threshold + 0.5])
+        place = 1.0 if right else float((share[2] - share[0]) / (share[1] - share[0]))
+        ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(place, 0.93))
+        return self
+
+    def _bars(self, ax: Axes, number: Ints, color: str, label: str, gap: float = 0.04) -> Any:
+        """Bars a little narrower than their bins; `gap` is a share of the bin."""
+        width = np.diff(self.edges)
+        return ax.bar(
+            self.edges[:-1] + gap * width,
+            number,
+            (1 - 2 * gap) * width,
+            align="edge",
+            color=color,
+            label=label,
+        )
+
+
+def _stretched(count: ArrayLike) -> Floats:
+    """Log scale that holds zero: bins of counts begin at −1/2."""
+    return np.asarray(np.log1p(np.maximum(np.asarray(count, float), -0.9)))
+
+
+def _shrunk(place: ArrayLike) -> Floats:
+    return np.asarray(np.expm1(np.asarray(place, float)))
+
+
+def _ticks(largest: float) -> list[int]:
+    """0, 1, 2, 5, 10, … up to the largest count.
+
+    Examples
+    --------
+    >>> _ticks(30)
+    [0, 1, 2, 5, 10, 20]
+    """
+    decades = range(int(np.log10(max(largest, 1))) + 1)
+    return [0, *(m * 10**e for e in decades for m in (1, 2, 5) if m * 10**e <= largest)]

@@ -1,6 +1,0 @@
-"""Where does data with a known truth come from? Two generators of the paper."""
-
-from nullforest.simulate.cortical import CorticalModel, cortical
-from nullforest.simulate.independent import independent
-
-__all__ = ["CorticalModel", "cortical", "independent"]

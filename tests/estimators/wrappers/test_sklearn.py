@@ -1,0 +1,21 @@
+"""Do the wrappers join scikit-learn? Its own checks, and pipelines."""
+
+from __future__ import annotations
+
+from test_selector import LENIENT
+
+import nullforest as nf
+import sklearn_checks
+
+SMALL = nf.ForestSelector(trees=10, **LENIENT)
+CHECKED = sklearn_checks.parametrize(
+    (nf.BackwardElimination(SMALL, max_steps=1), {}),
+    (nf.ForwardSelection(SMALL, standard_errors=-100.0), {}),
+    (nf.KnockOut(SMALL, max_layers=2), {}),
+    (nf.StabilitySelection(SMALL, pairs=1, threshold=1.0), {}),
+)
+
+
+@CHECKED
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)

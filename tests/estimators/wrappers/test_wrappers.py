@@ -1,0 +1,292 @@
+"""Do the wrappers keep their promises? Subsets, layers, stability, resuming, names, errors."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nullforest as nf
+from nullforest.estimators.wrappers.base import fit_selector
+from nullforest.estimators.wrappers.out_of_bag import gain, of_columns, of_forest, of_guessing
+from nullforest.estimators.wrappers.stability import halves_of
+from nullforest.estimators.wrappers.stability_bounds import expected_false, lowest_threshold
+
+ALL = (nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.StabilitySelection)
+FEW = {nf.StabilitySelection: {"pairs": 3}}
+
+
+def bagged(X, y, seed, alpha=0.05, error="fwer"):
+    """A small forest without probes; a function is a selector too."""
+    forest = nf.grow(X, y, trees=150, probes=0, keep_trees=False, oob=False, seed=seed)
+    return nf.select(forest.tally, alpha, error, "bagged")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return nf.simulate.independent(100, 200, n_relevant=12, relevance=0.5, seed=3)
+
+
+def answers(fitted):
+    """Everything a wrapper says, in comparable form."""
+    parts = [fitted.support_, fitted.table_.to_numpy(dtype=object)[:, 1:]]
+    parts += [
+        getattr(fitted, name) for name in ("probabilities_", "ranked_") if hasattr(fitted, name)
+    ]
+    for name in ("trail_", "accounting_"):
+        if hasattr(fitted, name):
+            parts.append(getattr(fitted, name).to_numpy(dtype=object))
+    return [pd.DataFrame(np.atleast_1d(part)).astype(str) for part in parts]
+
+
+def assert_same(a, b):
+    for one, other in zip(answers(a), answers(b), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize("wrapper", ALL)
+def test_same_seed_gives_the_same_answer_on_any_number_of_cores(wrapper, data):
+    X, y, _ = data
+    one, two = (
+        wrapper(nf.ForestSelector(trees=60, null="paper", n_jobs=n), **FEW.get(wrapper, {})).fit(
+            X, y
+        )
+        for n in (1, 2)
+    )
+    assert_same(one, two)
+
+
+@pytest.mark.parametrize("wrapper", ALL)
+def test_an_interrupted_run_goes_on_to_the_same_answer(wrapper, data, tmp_path):
+    X, y, _ = data
+    settings = {**FEW.get(wrapper, {}), "random_state": 7, "progress": False}
+    whole = wrapper(bagged, **settings).fit(X, y)
+    path = tmp_path / "steps.json"
+    calls = []
+
+    def interrupted(X, y, seed):
+        calls.append(seed)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return bagged(X, y, seed)
+
+    # A function is known by its name, so the one that is interrupted bears the same.
+    interrupted.__qualname__ = bagged.__qualname__
+    interrupted.__name__ = bagged.__name__
+    with contextlib.suppress(KeyboardInterrupt):
+        wrapper(interrupted, **settings, resume=path).fit(X, y)
+    resumed = wrapper(bagged, **settings, resume=path).fit(X, y)
+    assert_same(whole, resumed)
+    # All is kept: once more, and no step but the first forest is done again.
+    calls.clear()
+
+    def counting(X, y, seed):
+        calls.append(seed)
+        return bagged(X, y, seed)
+
+    counting.__qualname__ = bagged.__qualname__
+    assert_same(whole, wrapper(counting, **settings, resume=path).fit(X, y))
+    assert calls == [7]
+    with pytest.raises(nf.InputError, match="other data"):
+        wrapper(bagged, **settings, resume=path).fit(X + 1, y)
+
+
+@pytest.mark.parametrize("wrapper", [nf.BackwardElimination, nf.ForwardSelection])
+def test_the_answer_is_part_of_what_the_first_forest_selected(wrapper, data):
+    X, y, _ = data
+    fitted = wrapper(bagged).fit(X, y)
+    assert fitted.selection_.support.sum() >= fitted.support_.sum() > 0
+    assert not np.any(fitted.support_ & ~fitted.selection_.support)
+    assert np.array_equal(fitted.selection_.counts, bagged(X, y, 0).counts)
+
+
+def test_backward_elimination_keeps_its_trail(data):
+    X, y, relevant = data
+    fitted = nf.BackwardElimination(bagged).fit(X, y)
+    trail = fitted.trail_
+    assert trail["n_features"].tolist() == [200, *trail["n_kept"].tolist()[:-1]]
+    assert trail["n_kept"].iloc[-1] == fitted.support_.sum()
+    assert (
+        fitted.n_steps_ == 1
+        or (trail["oob_error"].iloc[1:] < trail["oob_error"].iloc[0] + 0.1).all()
+    )
+    dropped = fitted.table_["dropped"].sort_index().to_numpy()
+    assert np.array_equal(dropped == -1, fitted.support_)
+    assert fitted.support_[~relevant].sum() <= 1
+
+
+def test_forward_selection_adds_while_the_loss_falls_by_its_standard_error(data):
+    X, y, _ = data
+    fitted = nf.ForwardSelection(bagged).fit(X, y)
+    trail = fitted.trail_
+    tried = trail.iloc[1:]
+    assert (tried["joined"] == (tried["gain"] > tried["gain_se"])).all()
+    assert tried["joined"].iloc[:-1].all()  # it ends at the first that does not
+    assert tried["p_value"].is_monotonic_increasing
+    joined = trail[trail["joined"]]["oob_loss"].to_numpy()
+    assert (np.diff(joined) < 0).all()
+
+
+def test_knock_out_surfaces_what_one_forest_hides():
+    missed = []
+    for seed in range(4):
+        X, y, relevant = nf.simulate.independent(100, 300, n_relevant=25, relevance=0.45, seed=seed)
+        fitted = nf.KnockOut(bagged).fit(X, y)
+        found = [set(layer.features) for layer in fitted.layers_]
+        assert sum(map(len, found)) == len(set().union(*found)) == fitted.support_.sum()
+        assert set(np.flatnonzero(fitted.selection_.support)) == (found[0] if found else set())
+        accounts = fitted.accounting_
+        assert np.allclose(accounts["alpha_sum"], np.cumsum(accounts["alpha"]))
+        assert not accounts["accepted"].iloc[-1]
+        missed.append([(relevant & ~s).sum() for s in (fitted.selection_.support, fitted.support_)])
+    one, layers = np.sum(missed, axis=0)
+    assert layers < one
+
+
+def test_halving_spends_no_more_than_alpha(data):
+    X, y, _ = data
+    fitted = nf.KnockOut(
+        nf.ForestSelector(trees=100, null="paper", error="fwer"), spending="halving"
+    ).fit(X, y)
+    assert fitted.accounting_["alpha_sum"].iloc[-1] < 0.05
+    assert fitted.accounting_["alpha"].tolist()[0] == 0.025
+
+
+@pytest.mark.parametrize("method", ["complementary", "independent"])
+def test_stability_selection_counts_the_halves(method, data):
+    X, y, _ = data
+    fitted = nf.StabilitySelection(
+        bagged, pairs=3, threshold=0.8, keep=10, method=method, random_state=5
+    ).fit(X, y)
+    times = np.zeros(200)
+    for step in range(6):
+        key = [5, step // 2] if method == "complementary" else [5, step]
+        halves = halves_of(y, np.random.default_rng(key))
+        rows = halves[step % 2 if method == "complementary" else 0]
+        state = np.random.SeedSequence([5, step + 1]).generate_state(1)
+        p = bagged(X[rows], y[rows], int(state[0]) >> 1).pvalues
+        best = fitted.ranked_[step, :10]
+        assert np.all(p[best] <= np.sort(p)[9])
+        times[best] += 1
+    assert np.array_equal(fitted.probabilities_, times / 6)
+    assert np.array_equal(fitted.support_, times >= 5)
+    assert fitted.expected_false_ == pytest.approx(10**2 / 200 / 0.6)
+    path = fitted.path([int(fitted.ranked_[0, 0])])
+    assert path.iloc[9, 0] == times[fitted.ranked_[0, 0]] / 6
+    assert (path.diff().dropna() >= 0).all().all()
+
+
+def test_halves_are_halves_of_every_class():
+    classes = np.repeat([0, 1, 2], [31, 10, 7])
+    for seed in range(20):
+        first, second = halves_of(classes, np.random.default_rng(seed))
+        assert len(first) == len(second) == 24
+        assert not set(first) & set(second)
+        for half in (first, second):
+            assert np.all(np.abs(np.bincount(classes[half]) - np.array([15.5, 5, 3.5])) <= 1)
+
+
+@pytest.mark.parametrize("bound", ["worst-case", "unimodal"])
+def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
+    """Features are selected by chance, some more often: no real association, exact halves.
+
+    The number of stable features is averaged over 400 runs; 4 standard errors above the bound
+    would be a defect.
+    """
+    rng = np.random.default_rng(1)
+    F, pairs, q, threshold = 100, 25, 20, 0.7
+    stable = []
+    for _ in range(400):
+        luck = rng.random(F) * 0.4  # the chance of selection on a half, 0.2 on average
+        times = (rng.random((2 * pairs, F)) < luck).sum(0)
+        low = luck <= q / F  # the theorem is about features selected no more often than that
+        stable.append(((times >= threshold * 2 * pairs) & low).sum())
+    error = np.std(stable) / np.sqrt(len(stable))
+    assert np.mean(stable) - 4 * error <= expected_false(threshold, q, F, pairs, bound)
+
+
+def test_lowest_threshold_is_the_lowest():
+    for bound in ("worst-case", "unimodal"):
+        found = lowest_threshold(1.0, 20, 1000, 40, 20, bound)
+        assert expected_false(found, 20, 1000, 20, bound) <= 1.0 + 1e-12  # rounding
+        assert expected_false(found - 1 / 40, 20, 1000, 20, bound) > 1.0
+    assert lowest_threshold(0.01, 200, 1000, 40, 20, "worst-case") is None
+    with pytest.raises(nf.InputError, match="above 0\\.5"):
+        expected_false(0.5, 1, 10, 5)
+
+
+@pytest.mark.parametrize("wrapper", ALL)
+def test_names_are_kept_from_input_to_output(wrapper, data):
+    X, y, _ = data
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(200)])
+    fitted = wrapper(
+        nf.ForestSelector(trees=200, null="paper", error="fpr"), **FEW.get(wrapper, {})
+    ).fit(frame, y)
+    kept = fitted.get_feature_names_out()
+    assert list(kept) == [f"gene {i}" for i in np.flatnonzero(fitted.support_)]
+    assert set(fitted.table_["feature"][fitted.table_["selected"]]) == set(kept)
+    assert fitted.transform(frame).shape == (100, len(kept))
+
+
+def test_candidates_shrink_with_the_features(data):
+    X, y, _ = data
+    selector = nf.ForestSelector(trees=20, candidates=150, null="paper")
+    fitted = fit_selector(selector, X[:, :40], y, 1)
+    assert fitted.selection.tally.candidates == 40
+    assert selector.candidates == 150
+
+
+def test_out_of_bag_losses_are_those_of_the_predictions(data):
+    X, y, _ = data
+    forest = nf.grow(X, y, trees=50, probes=0)
+    shares = forest.oob_prediction
+    oob = of_forest(forest)
+    assert np.allclose(oob.losses, (shares[np.arange(100), 1 - y]) ** 2)
+    assert oob.error == pytest.approx(1 - forest.oob_score)
+    better, error = gain(of_guessing(y), of_columns(X[:, -12:], y, 0))
+    assert better > 3 * error
+    numbers = of_guessing(np.array([0.5, 1.5, 4.5]))
+    assert np.allclose(numbers.losses, [6.25, 1.0, 12.25])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: nf.KnockOut(3), "neither be fitted nor called"),
+        (lambda: nf.KnockOut(nf.ForestSelector), "neither be fitted nor called"),
+        (lambda: nf.KnockOut(nf.ForestSelector(prefit=True)), "prefit"),
+        (lambda: nf.KnockOut(lambda X, y, seed: 3), "must return"),
+        (lambda: nf.KnockOut(bagged, stop="never"), "stop"),
+        (lambda: nf.KnockOut(bagged, spending="halving"), "alpha"),
+        (lambda: nf.ForwardSelection(bagged, patience=0), "patience"),
+        (lambda: nf.StabilitySelection(bagged, threshold=0.4), "threshold"),
+        (lambda: nf.StabilitySelection(bagged, keep=1000), "keep"),
+        (lambda: nf.StabilitySelection(bagged, method="independent", bound="unimodal"), "unimodal"),
+        (lambda: nf.StabilitySelection(bagged, keep=50, max_false=0.1, pairs=1), "Keep"),
+        (lambda: nf.KnockOut(bagged, resume="/no/such/folder/x.json"), "folder"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_sentence(make, words, data):
+    X, y, _ = data
+    with pytest.raises(nf.InputError, match=words):
+        make().fit(X, y)
+
+
+def test_a_file_of_something_else_is_not_overwritten(data, tmp_path):
+    path = tmp_path / "precious.csv"
+    path.write_text("a,b\n")
+    with pytest.raises(nf.InputError, match="no file of finished steps"):
+        nf.KnockOut(bagged, resume=path).fit(*data[:2])
+    assert path.read_text() == "a,b\n"
+
+
+def test_nothing_relevant_selects_nothing_more_often_than_alpha():
+    """30 runs at a family-wise error rate of 0.05: more than 5 have a probability of 0.3 %."""
+    hits = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((60, 150)), rng.permutation(np.arange(60) % 2)
+        hits += nf.KnockOut(bagged, random_state=seed).fit(X, y).support_.any()
+    assert hits <= 5

@@ -1,0 +1,105 @@
+"""Methods side by side: the same answers as alone, counts that add up, rates with their errors."""
+
+import json
+
+import numpy as np
+import pytest
+
+import nullforest as nf
+from nullforest.evaluation.comparison import METHODS, rates
+from nullforest.evaluation.packages import PEERS
+
+X, Y, RELEVANT = nf.simulate.independent(60, 80, 4, relevance=0.7, seed=1)
+HOW = {"trees": 60, "candidates": 10, "seed": 3}
+OURS = [m for m in METHODS if m not in PEERS and m != "hapfelmeier"]
+
+
+def test_every_method_answers_as_it_does_alone():
+    c = nf.compare(X, Y, OURS, alpha=0.05, permutations=19, rounds=12, relevant=RELEVANT, **HOW)
+    assert list(c.answers) == OURS
+    tally = nf.grow(X, Y, **HOW).tally
+    for kind in ("paper", "bagged", "probes"):
+        alone = nf.select(tally, 0.05, null=kind)
+        np.testing.assert_array_equal(c.answers[kind].pvalues, alone.pvalues)
+    alone = nf.baselines.label_permutation(X, Y, permutations=19, alpha=0.05, **HOW)
+    np.testing.assert_array_equal(c.answers["altmann"].pvalues, alone.pvalues)
+    alone = nf.baselines.janitza(X, Y, **HOW)
+    np.testing.assert_array_equal(c.answers["janitza"].support, alone.support)
+    assert c.table.loc["altmann", "forests"] == 20
+    assert c.table.loc["paper", "forests"] == 1
+    assert (c.table["power"] + c.table["fnr"] == 1).all()
+    shared = c.shared
+    for a in OURS:
+        for b in OURS:
+            both = c.answers[a].support & c.answers[b].support
+            assert shared.loc[a, b] == both.sum()
+    features = c.features()
+    assert (features["methods"].to_numpy()[:-1] >= features["methods"].to_numpy()[1:]).all()
+    assert features["methods"].sum() == c.table["selected"].sum()
+
+
+def test_rates_count_right_and_wrong_choices():
+    support = np.array([1, 1, 0, 0, 1, 0], bool)
+    relevant = np.array([1, 0, 1, 0, 0, 0], bool)
+    assert rates(support, relevant) == {
+        "fpr": (0.5, 4),
+        "fnr": (0.5, 2),
+        "fdr": (2 / 3, 3),
+        "power": (0.5, 2),
+    }
+    nothing = rates(np.zeros(6, bool), np.zeros(6, bool))
+    assert nothing["fdr"] == (0.0, 0)
+    assert np.isnan(nothing["power"][0])
+
+
+def test_files_and_words_hold_the_comparison(tmp_path):
+    c = nf.compare(X, Y, ["paper", "janitza"], error="fdr", **HOW)
+    c.to_csv(tmp_path / "c.csv")
+    c.to_json(tmp_path / "c.json")
+    stored = json.loads((tmp_path / "c.json").read_text())
+    assert [row["method"] for row in stored["methods"]] == ["paper", "janitza"]
+    assert stored["methods"][0]["selected"] == c.table.loc["paper", "selected"]
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 81
+    assert "janitza" in repr(c)
+
+
+def test_a_peer_that_is_not_here_is_left_out_with_its_reason(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    c = nf.compare(X, Y, ["paper", "ranger_altmann"], **HOW)
+    assert list(c.answers) == ["paper"]
+    assert "Rscript" in c.skipped["ranger_altmann"]
+    assert "left out: ranger_altmann" in repr(c)
+
+
+def test_means_over_simulated_data_come_with_standard_errors():
+    def make(seed):
+        return nf.simulate.independent(50, 40, 4, relevance=0.7, seed=seed)
+
+    how = {"trees": 40, "candidates": 8, "alpha": 0.05}
+    table = nf.compare_runs(make, ["paper"], repeats=5, **how)
+    powers = [
+        rates(
+            nf.select(
+                nf.grow(*make(r)[:2], trees=40, candidates=8, seed=r).tally, 0.05, null="paper"
+            ).support,
+            make(r)[2],
+        )["power"][0]
+        for r in range(5)
+    ]
+    assert table.loc["paper", "power"] == pytest.approx(np.mean(powers))
+    assert table.loc["paper", "power_se"] == pytest.approx(np.std(powers, ddof=1) / np.sqrt(5))
+    with pytest.raises(nf.InputError, match="at least 2"):
+        nf.compare_runs(make, ["paper"], repeats=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"methods": ["magic"]}, "no method 'magic'"),
+        ({"relevant": [99]}, "mask of the 80 features"),
+        ({"alpha": 2.0}, "no error rate"),
+    ],
+)
+def test_bad_requests_are_refused_in_a_sentence(change, words):
+    with pytest.raises(nf.InputError, match=words):
+        nf.compare(X, Y, **({"methods": ["paper"]} | HOW | change))

@@ -1,0 +1,271 @@
+"""Permuted labels: p-values from slow loops, interruptions, blocks, and the rate that is held."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import nullforest as nf
+from naive import baselines as naive
+from nullforest._util.randomness import LABELS, forest_seed
+from nullforest.evaluation.baselines.exceedances import Checkpoint, Exceedances
+from nullforest.evaluation.baselines.fits import fitted_pvalues
+from nullforest.evaluation.baselines.relabelling import Labels
+from nullforest.evaluation.baselines.statistics import STATISTICS, instrument
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(40, 12))
+Y = (X[:, 0] + 0.7 * RNG.normal(size=40) > 0).astype(int)
+HOW = {"trees": 20, "candidates": 4}
+B = 19
+
+
+def permuted_statistics(statistic, seed, blocks=None):
+    """Grow the same forests one by one, and keep all of their statistics."""
+    tool = instrument(X, statistic, seed=seed, n_jobs=1)
+    observed = tool.read(nf.grow(tool.table, Y, seed=seed, **HOW, **tool.settings))
+    labels = Labels(Y, blocks=blocks)
+    permuted = [
+        tool.read(
+            nf.grow(
+                tool.table,
+                Y[labels.order(seed, b)],
+                seed=forest_seed(seed, LABELS, b),
+                **HOW,
+                **tool.settings,
+            )
+        )
+        for b in range(B)
+    ]
+    return observed, permuted
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_pvalues_equal_a_slow_count_over_the_same_forests(statistic):
+    observed, permuted = permuted_statistics(statistic, seed=4)
+    for strict in (False, True):
+        for pooled in (False, True):
+            s = nf.baselines.label_permutation(
+                X,
+                Y,
+                statistic=statistic,
+                permutations=B,
+                seed=4,
+                pooled=pooled,
+                alpha=0.06,
+                rule="strict" if strict else "plain",
+                **HOW,
+            )
+            np.testing.assert_array_equal(s.values, observed)
+            expected = naive.permutation_pvalues(observed, permuted, strict, pooled)
+            np.testing.assert_allclose(s.pvalues, expected, rtol=1e-14)
+            np.testing.assert_array_equal(s.support, expected <= 0.06)
+            assert s.forests == 1 + B
+    np.testing.assert_allclose(s.null.expected_counts(), np.mean(permuted, axis=0))
+
+
+def test_fits_equal_those_of_scipy():
+    rng = np.random.default_rng(0)
+    columns = [
+        rng.normal(5, 1, 80),
+        rng.lognormal(0, 1.2, 80),
+        rng.gamma(1.5, 2.0, 80),
+        rng.gamma(40.0, 1.0, 80),
+        np.where(rng.random(80) < 0.5, 1.0, 9.0) + 1e-3 * rng.random(80),  # nothing fits two lumps
+        np.r_[np.zeros(40), np.abs(rng.normal(size=40))],  # zeros rule out two families
+    ]
+    permuted = np.array(columns, np.float32).T
+    observed = permuted.max(axis=0) * 1.1
+    fit = fitted_pvalues(permuted, observed.astype(float))
+    for f in range(len(columns)):
+        slow = naive.fitted_pvalue(permuted[:, f].astype(float), float(observed[f]))
+        if slow is None:
+            assert np.isnan(fit.pvalues[f])
+            assert fit.family[f] == -1
+        else:
+            # scipy's gamma fit stops its search at a relative step of about 1e-8.
+            assert fit.pvalues[f] == pytest.approx(slow, rel=1e-5)
+    assert fit.family[4] == -1
+    constant = fitted_pvalues(np.ones((30, 1), np.float32), np.array([2.0]))
+    assert np.isnan(constant.pvalues[0])
+
+
+def test_the_fitted_rule_takes_the_count_where_nothing_fits():
+    s = nf.baselines.label_permutation(
+        X, Y, statistic="gini", rule="fitted", permutations=B, seed=4, **HOW
+    )
+    observed, permuted = permuted_statistics("gini", seed=4)
+    plain = naive.permutation_pvalues(observed, permuted)
+    fit = fitted_pvalues(np.array(permuted, np.float32), observed)
+    np.testing.assert_array_equal(s.pvalues, np.where(fit.family < 0, plain, fit.pvalues))
+    assert sum(s.null.describe()["families"].values()) == X.shape[1]
+
+
+class CutOffError(Exception):
+    """Stands for Ctrl-C at a chosen moment."""
+
+
+@pytest.mark.parametrize("rule", ["plain", "fitted"])
+def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path, rule):
+    how = HOW | {"statistic": "gini", "rule": rule, "permutations": B, "seed": 9}
+    whole = nf.baselines.label_permutation(X, Y, **how)
+
+    def interrupt_at(limit):
+        def progress(done, total):
+            if done >= limit:
+                raise CutOffError
+
+        return progress
+
+    path = tmp_path / "state"
+    for limit in (3.5, 4, 11.2):  # in the middle of a forest, and between two
+        with pytest.raises(CutOffError):
+            nf.baselines.label_permutation(
+                X, Y, resume=path, progress=interrupt_at(limit), n_jobs=1, **how
+            )
+    ended = nf.baselines.label_permutation(X, Y, resume=path, **how)
+    np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
+    np.testing.assert_array_equal(ended.null.expected_counts(), whole.null.expected_counts())
+    empty = Exceedances.none_yet(whole.values, keep=rule == "fitted")
+    identity = json.loads(np.load(path)["identity"].tobytes())
+    del identity["format"]
+    state = Checkpoint(path, identity).restore(empty)
+    assert state.done == B
+    assert empty.done == 0
+    np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
+    assert not empty.equal.any()  # adding changes nothing behind one's back
+
+
+def test_a_run_out_of_time_can_be_continued(tmp_path):
+    path = tmp_path / "state"
+    how = HOW | {"permutations": 60, "seed": 1}
+    cut = nf.baselines.label_permutation(X, Y, resume=path, max_seconds=0.0, **how)
+    assert 1 <= cut.forests - 1 < 60
+    assert "Stopped by max_seconds" in cut.notes[0]
+    ended = nf.baselines.label_permutation(X, Y, resume=path, **how)
+    whole = nf.baselines.label_permutation(X, Y, **how)
+    np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
+    more = nf.baselines.label_permutation(X, Y, resume=path, **(how | {"permutations": 80}))
+    longer = nf.baselines.label_permutation(X, Y, **(how | {"permutations": 80}))
+    np.testing.assert_array_equal(more.pvalues, longer.pvalues)
+    with pytest.raises(nf.InputError, match="holds 80 permutations"):
+        nf.baselines.label_permutation(X, Y, resume=path, **how)
+    with pytest.raises(nf.InputError, match="seed was 1 and is 2"):
+        nf.baselines.label_permutation(X, Y, resume=path, **(how | {"seed": 2}))
+    with pytest.raises(nf.InputError, match="other data"):
+        nf.baselines.label_permutation(X, 1 - Y, resume=path, **how)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(nf.InputError, match="cannot be resumed"):
+        nf.baselines.label_permutation(X, Y, resume=path, **how)
+
+
+def test_labels_stay_within_their_blocks():
+    blocks = np.repeat(list("abcdefgh"), 5)
+    labels = Labels(Y, blocks=blocks)
+    for b in range(50):
+        order = labels.order(0, b)
+        assert sorted(order) == list(range(40))
+        assert (blocks[order] == blocks).all()
+    assert any((labels.order(0, b) != np.arange(40)).any() for b in range(5))
+    observed, permuted = permuted_statistics("frequency", seed=4, blocks=blocks)
+    s = nf.baselines.label_permutation(X, Y, permutations=B, seed=4, blocks=blocks, **HOW)
+    np.testing.assert_allclose(s.pvalues, naive.permutation_pvalues(observed, permuted))
+
+
+def test_blocks_protect_against_an_effect_of_site():
+    # Sites differ in both the label's frequency and a feature that means nothing within a site.
+    # Permuting freely blames the feature; permuting within sites, each p-value is valid:
+    # P(p <= .05) <= .05, so among 24 runs more than 5 have probability below 0.1 %.
+    free = within = 0
+    for r in range(24):
+        rng = np.random.default_rng(r)
+        site = np.repeat([0, 1], 30)
+        y = (rng.random(60) < np.where(site == 1, 0.85, 0.15)).astype(int)
+        data = rng.normal(size=(60, 5))
+        data[:, 0] += 2.0 * site
+        how = {"trees": 30, "candidates": 2, "permutations": 39, "alpha": 0.05, "seed": r}
+        how["statistic"] = "gini"
+        free += nf.baselines.label_permutation(data, y, **how).support[0]
+        within += nf.baselines.label_permutation(data, y, blocks=site, **how).support[0]
+    assert stats.binom.sf(5, 24, 0.05) < 1e-3
+    assert within <= 5
+    assert free >= 18
+
+
+def test_pvalues_are_valid_when_nothing_is_related():
+    # Exchangeable permutations make P(p <= a) <= a exactly, up to ties in favour of the null. Over
+    # R runs of F features the mean share has standard error sd between runs / sqrt(R); 4 of them.
+    shares = []
+    for r in range(40):
+        rng = np.random.default_rng(100 + r)
+        s = nf.baselines.label_permutation(
+            rng.normal(size=(30, 40)),
+            np.arange(30) % 2,
+            trees=15,
+            candidates=6,
+            seed=r,
+            permutations=19,
+            alpha=0.05,
+            statistic="gini",
+        )
+        shares.append(s.support.mean())
+    assert np.mean(shares) <= 0.05 + 4 * np.std(shares, ddof=1) / np.sqrt(40)
+    assert np.mean(shares) >= 0.05 - 4 * np.std(shares, ddof=1) / np.sqrt(40)
+
+
+def test_threads_do_not_change_the_answer_and_seeds_do():
+    one = nf.baselines.label_permutation(X, Y, permutations=9, seed=3, n_jobs=1, **HOW)
+    two = nf.baselines.label_permutation(X, Y, permutations=9, seed=3, n_jobs=2, **HOW)
+    other = nf.baselines.label_permutation(X, Y, permutations=9, seed=4, n_jobs=2, **HOW)
+    np.testing.assert_array_equal(one.pvalues, two.pvalues)
+    assert (one.pvalues != other.pvalues).any()
+
+
+def test_names_notes_and_files_come_with_the_answer(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(12)])
+    s = nf.baselines.label_permutation(
+        frame, pd.Series(Y), statistic="gini", permutations=B, error="fdr", **HOW
+    )
+    assert list(s.table.columns) == [
+        "feature",
+        "count",
+        "value",
+        "expected_value",
+        "p_value",
+        "q_value",
+        "selected",
+    ]
+    assert s.table["feature"].iloc[0] == "gene 0"
+    assert "no p-value can be below 0.05" in s.notes[0]
+    s.to_json(tmp_path / "s.json")
+    stored = json.loads((tmp_path / "s.json").read_text())
+    assert stored["statistic"] == "Gini importance"
+    assert stored["null"] == "label permutation"
+    assert stored["threshold"] is None
+    assert "label permutation" in repr(s)
+    with pytest.raises(nf.InputError, match="to_csv"):
+        s.to_html(tmp_path / "s.html")
+    with pytest.raises(nf.InputError, match="knows the p-values"):
+        s.null.sf(3)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"permutations": 0}, "at least 1"),
+        ({"permutations": 2.5}, "whole number"),
+        ({"rule": "loose"}, "no rule 'loose'"),
+        ({"rule": "fitted", "pooled": True}, "leave pooled out"),
+        ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),
+        ({"blocks": np.arange(40)}, "same throughout every block"),
+        ({"blocks": [1, 2]}, "for 40 samples"),
+        ({"alpha": 0.0}, "between 0 and 1"),
+        ({"resume": "/nowhere/at/all"}, "no folder"),
+    ],
+)
+def test_bad_requests_are_refused_in_a_sentence(change, words):
+    with pytest.raises(nf.InputError, match=words):
+        nf.baselines.label_permutation(X, Y, **(HOW | {"permutations": 5} | change))
