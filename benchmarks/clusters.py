@@ -87,7 +87,7 @@ def processor_time() -> float:
 
 
 def timed(
-    engine: object, X: np.ndarray, y: np.ndarray, settings: dict
+    backend: object, X: np.ndarray, y: np.ndarray, settings: dict
 ) -> tuple[float, float, nf.Forest]:
     cpu, start = processor_time(), time.perf_counter()
     forest = nf.grow(
@@ -97,7 +97,7 @@ def timed(
         candidates=CANDIDATES,
         seed=SEED,
         n_jobs=WORKERS,
-        engine=engine,
+        backend=backend,
         **settings,
     )
     seconds = time.perf_counter() - start

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from nullforest.evaluation.audit import Audit, audit
     from nullforest.evaluation.comparison import Comparison, compare, compare_runs
     from nullforest.evaluation.planning import PowerPlan, plan
-    from nullforest.features.correlated import find_companions
+    from nullforest.features.correlated import find_correlated
     from nullforest.features.groups import GroupSelection, select_groups
     from nullforest.features.interactions import find_interactions
     from nullforest.features.spatial import groups_from_coordinates, groups_from_mesh
     from nullforest.nulls import null
     from nullforest.report import plots
-    from nullforest.selection.forecast import Outlook, more_trees
+    from nullforest.selection.forecast import Forecast, more_trees
     from nullforest.selection.selection import Selection, select
     from nullforest.tallies.readers import tally
     from nullforest.tallies.tally import Tally
@@ -43,6 +43,7 @@ __all__ = [
     "Audit",
     "BackwardElimination",
     "Comparison",
+    "Forecast",
     "Forest",
     "ForestClassifier",
     "ForestRegressor",
@@ -52,7 +53,6 @@ __all__ = [
     "GroupSelector",
     "InputError",
     "KnockOut",
-    "Outlook",
     "ParquetColumns",
     "PowerPlan",
     "RankTable",
@@ -64,7 +64,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "datasets",
-    "find_companions",
+    "find_correlated",
     "find_interactions",
     "groups_from_coordinates",
     "groups_from_mesh",
@@ -101,7 +101,7 @@ _HOMES = {
     "GroupSelector": "estimators.wrappers",
     "InputError": "_util.errors",
     "KnockOut": "estimators.wrappers",
-    "Outlook": "selection.forecast",
+    "Forecast": "selection.forecast",
     "ParquetColumns": "engine",
     "PowerPlan": "evaluation.planning",
     "RankTable": "engine",
@@ -111,7 +111,7 @@ _HOMES = {
     "audit": "evaluation.audit",
     "compare": "evaluation.comparison",
     "compare_runs": "evaluation.comparison",
-    "find_companions": "features.correlated",
+    "find_correlated": "features.correlated",
     "find_interactions": "features.interactions",
     "groups_from_coordinates": "features.spatial",
     "groups_from_mesh": "features.spatial",

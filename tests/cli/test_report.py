@@ -22,7 +22,7 @@ def test_the_page_says_how_to_repeat_the_run(data, tmp_path, run, quick):
     result = run(*_arguments(data, *quick, *options), "--report", page, "--tally", tally)
     assert result.exit_code == 0, result.stderr
     text = page.read_text()
-    assert 'id="growth" >' in text  # trees were watched
+    assert 'id="trajectory" >' in text  # trees were watched
     for words in ("people.csv", "0.7 of all, with replacement", "Benjamini Y, Hochberg Y"):
         assert words in text
     program, *again = shlex.split(html.unescape(re.search("<code>(.*)</code>", text)[1]))

@@ -23,7 +23,7 @@ from nullforest import compute
 from nullforest.engine.blocks import blocks_of
 from nullforest.evaluation import paper
 
-ENGINES = ("dask", "ray", "joblib")
+BACKENDS = ("dask", "ray", "joblib")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def ray_instance():
 
 @pytest.fixture
 def around(request):
-    """Gives for the name of an engine the context in which it does the work."""
+    """Gives for the name of an backend the context in which it does the work."""
 
     def enter(name):
         if name == "dask":
@@ -103,17 +103,17 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_forests_are_the_same_to_the_last_bit(around, engine, data, tmp_path):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_forests_are_the_same_to_the_last_bit(around, backend, data, tmp_path):
     X, y = data
     told = []
-    with around(engine):
+    with around(backend):
         assert compute.find() is not None
         table = nf.RankTable(X)
         for settings in SETTINGS.values():
             label = y > 0 if "criterion" in settings else y
             settings = settings | {"trees": 90, "candidates": 20, "seed": 5}
-            here = nf.grow(X, label, engine="threads", **settings)
+            here = nf.grow(X, label, backend="threads", **settings)
             there = nf.grow(table, label, progress=lambda *n: told.append(n), **settings)
             assert_same(here, there)
             here.tally.save(tmp_path / "here")
@@ -123,21 +123,21 @@ def test_forests_are_the_same_to_the_last_bit(around, engine, data, tmp_path):
     assert told[-1] == (90, 90)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_going_on_is_the_same(around, engine, data, tmp_path):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_going_on_is_the_same(around, backend, data, tmp_path):
     X, y = data
     whole = nf.grow(X, y, trees=70)
     start = nf.grow(X, y, trees=31)
-    with around(engine):
+    with around(backend):
         assert_same(nf.grow(X, y, trees=39, more=start), whole)
         kept = nf.resume(X, y, tmp_path, trees=70, save_every=0.01)
     assert kept.tally == whole.tally
     np.testing.assert_array_equal(kept.sums["oob_sum"], whole.sums["oob_sum"])
 
 
-def worker_of(engine, client):
-    """A process that is at work for this engine."""
-    if engine == "dask":
+def worker_of(backend, client):
+    """A process that is at work for this backend."""
+    if backend == "dask":
         return next(iter(client.run(os.getpid).values()))
     for process in psutil.process_iter(["pid", "cmdline"]):
         if "ray::call" in " ".join(process.info["cmdline"] or []):
@@ -145,20 +145,20 @@ def worker_of(engine, client):
     return None
 
 
-@pytest.mark.parametrize("engine", ["dask", "ray"])
-def test_a_killed_worker_changes_nothing_but_time(around, engine, data, request):
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_a_killed_worker_changes_nothing_but_time(around, backend, data, request):
     X, y = data
     settings = {"trees": 3000, "candidates": 100, "keep_trees": False}
     whole = nf.grow(X, y, **settings)
-    client = request.getfixturevalue("dask_client") if engine == "dask" else None
+    client = request.getfixturevalue("dask_client") if backend == "dask" else None
     killed = []
 
     def kill(done, total):
-        if 0 < done < total and not killed and (victim := worker_of(engine, client)) is not None:
+        if 0 < done < total and not killed and (victim := worker_of(backend, client)) is not None:
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    with around(engine):
+    with around(backend):
         forest = nf.grow(X, y, progress=kill, **settings)
     assert killed
     assert_same(forest, whole)
@@ -184,11 +184,11 @@ def test_a_process_of_joblib_that_dies_at_work_is_replaced(around, tmp_path):
 
 @contextmanager
 def counted(monkeypatch):
-    """Counts how often an engine is asked to do work."""
+    """Counts how often an backend is asked to do work."""
     asked = []
-    for name in ENGINES:
+    for name in BACKENDS:
         module = __import__(f"nullforest.compute.{name}", fromlist=["x"])
-        kind = getattr(module, f"{name.title()}Engine")
+        kind = getattr(module, f"{name.title()}Backend")
 
         def run(self, work, *rest, _run=kind.run, **more):
             asked.append(work.__name__)
@@ -198,8 +198,8 @@ def counted(monkeypatch):
     yield asked
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_everything_goes_through_the_same_door(around, engine, data, monkeypatch, tmp_path):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_everything_goes_through_the_same_door(around, backend, data, monkeypatch, tmp_path):
     X, y = data[0][:, :40], data[1] > 0
     tiny = {"trees": 20, "candidates": 6}
     selector = nf.ForestSelector(**tiny, null="paper")
@@ -220,7 +220,7 @@ def test_everything_goes_through_the_same_door(around, engine, data, monkeypatch
         return [*arrays, *(forest.tally.counts for forest in many)], table
 
     here = answers(tmp_path / "here")
-    with counted(monkeypatch) as asked, around(engine):
+    with counted(monkeypatch) as asked, around(backend):
         there = answers(tmp_path / "there")
     works = {
         "_permuted_forest",
@@ -246,14 +246,14 @@ def test_data_are_sent_once(dask_client, data, monkeypatch):
     )
     table = nf.RankTable(X)
     for seed in range(3):
-        nf.grow(table, y, trees=20, seed=seed, engine="dask")
+        nf.grow(table, y, trees=20, seed=seed, backend="dask")
     assert sum(isinstance(thing, nf.RankTable) for thing in sent) == 1
 
 
 def test_a_limit_of_time_gives_the_first_trees(dask_client, data):
     X, y = data
     settings = {"candidates": 100, "keep_trees": False}
-    forest = nf.grow(X, y, trees=10**6, max_seconds=0.5, engine=dask_client, **settings)
+    forest = nf.grow(X, y, trees=10**6, max_seconds=0.5, backend=dask_client, **settings)
     assert forest.stopped_early
     assert 1 <= forest.n_trees < 10**6
     assert_same(forest, nf.grow(X, y, trees=forest.n_trees, **settings))
@@ -262,14 +262,14 @@ def test_a_limit_of_time_gives_the_first_trees(dask_client, data):
 def test_joblib_names_dask_and_ray_too(dask_client, ray_instance, data):
     from ray.util.joblib import register_ray
 
-    from nullforest.compute.dask import DaskEngine
-    from nullforest.compute.ray import RayEngine
+    from nullforest.compute.dask import DaskBackend
+    from nullforest.compute.ray import RayBackend
 
     register_ray()
     with joblib.parallel_config("dask"):
-        assert isinstance(compute.find(), DaskEngine)
+        assert isinstance(compute.find(), DaskBackend)
     with joblib.parallel_config("ray"):
-        assert isinstance(compute.find(), RayEngine)
+        assert isinstance(compute.find(), RayBackend)
     for backend in ("threading", "loky"):  # one process is no cluster
         with joblib.parallel_config(backend, n_jobs=1):
             assert compute.find() is None
@@ -283,8 +283,8 @@ def test_errors_of_the_user_come_back_as_sentences(dask_client, data):
     with nf.parallel("dask"), pytest.raises(nf.InputError, match="candidates = 999"):
         nf.grow_many(X, [y, y], trees=5, candidates=999)
     for wrong in ("spark", 7):
-        with pytest.raises(nf.InputError, match="is no engine"):
-            nf.grow(X, y, engine=wrong)
+        with pytest.raises(nf.InputError, match="is no backend"):
+            nf.grow(X, y, backend=wrong)
 
 
 def test_the_command_reaches_a_cluster(dask_client, ray_instance, data, monkeypatch, tmp_path):
@@ -322,16 +322,16 @@ def test_without_a_client_the_remedy_is_named():
     code = """
 import numpy as np, nullforest as nf
 X = np.random.default_rng(0).normal(size=(30, 10))
-for engine in ("dask", "ray"):
+for backend in ("dask", "ray"):
     try:
-        nf.grow(X, X[:, 0] > 0, trees=3, engine=engine)
+        nf.grow(X, X[:, 0] > 0, trees=3, backend=backend)
     except nf.InputError as error:
         print(error)
 import sys
 sys.modules["distributed"] = sys.modules["ray"] = None  # as if not installed
-for engine in ("dask", "ray"):
+for backend in ("dask", "ray"):
     try:
-        nf.grow(X, X[:, 0] > 0, trees=3, engine=engine)
+        nf.grow(X, X[:, 0] > 0, trees=3, backend=backend)
     except ImportError as error:
         print(error)
 """

@@ -25,25 +25,27 @@ def test_a_watched_forest_is_the_same_forest():
     assert watched.tally == plain.tally
     selection = nf.select(plain.tally, 0.05, "fdr")
     np.testing.assert_array_equal(watched.pvalues, selection.pvalues)
-    assert watched.growth.oob_errors[-1] == pytest.approx(1 - plain.oob_score)
+    assert watched.trajectory.oob_errors[-1] == pytest.approx(1 - plain.oob_score)
 
 
 def test_each_look_is_that_of_a_shorter_forest():
     X, y = _data()
     watched = nf.watch(X, y, 0.05, "fdr", trees=90, candidates=12)
-    growth = watched.growth
-    for i in (3, 8, len(growth.trees) - 1):
-        forest = nf.grow(X, y, trees=int(growth.trees[i]), candidates=12)
+    trajectory = watched.trajectory
+    for i in (3, 8, len(trajectory.trees) - 1):
+        forest = nf.grow(X, y, trees=int(trajectory.trees[i]), candidates=12)
         there = nf.select(forest.tally, 0.05, "fdr")
-        np.testing.assert_array_equal(growth.selected[i], np.flatnonzero(there.support))
-        np.testing.assert_array_equal(growth.counts[i], there.counts[growth.followed])
-        np.testing.assert_allclose(growth.adjusted[i], there.qvalues[growth.followed], rtol=1e-6)
-        assert growth.thresholds[i] == there.threshold
-        assert growth.expected[i] == pytest.approx(there.null.mean)
-        assert growth.oob_errors[i] == pytest.approx(1 - forest.oob_score)
-    last = set(growth.selected[-1])
-    naive = [len(last & set(s)) / max(1, len(last | set(s))) for s in growth.selected]
-    np.testing.assert_allclose(growth.agreement, naive)
+        np.testing.assert_array_equal(trajectory.selected[i], np.flatnonzero(there.support))
+        np.testing.assert_array_equal(trajectory.counts[i], there.counts[trajectory.followed])
+        np.testing.assert_allclose(
+            trajectory.adjusted[i], there.qvalues[trajectory.followed], rtol=1e-6
+        )
+        assert trajectory.thresholds[i] == there.threshold
+        assert trajectory.expected[i] == pytest.approx(there.null.mean)
+        assert trajectory.oob_errors[i] == pytest.approx(1 - forest.oob_score)
+    last = set(trajectory.selected[-1])
+    naive = [len(last & set(s)) / max(1, len(last | set(s))) for s in trajectory.selected]
+    np.testing.assert_allclose(trajectory.agreement, naive)
 
 
 def test_looks_are_few_and_end_with_the_forest():
@@ -75,17 +77,17 @@ def test_a_forest_without_signal_is_told_from_one_with(task):
     settings = {"trees": 100, "candidates": 15, "error": "fdr", "probes": 200}
     found = nf.watch(X, y, **settings)
     lost = nf.watch(X, rng.permutation(y), **settings)
-    assert found.growth.better_than_guessing is True
-    assert lost.growth.better_than_guessing is False
+    assert found.trajectory.better_than_guessing is True
+    assert lost.trajectory.better_than_guessing is False
     assert any("finds no signal" in words for words in cautions(lost))
     assert not any("finds no signal" in words for words in cautions(found))
 
 
 def test_no_sample_left_out_means_no_error():
     X, y = _data()
-    growth = nf.watch(X, y, trees=20, candidates=8, samples=1.0).growth
-    assert np.isnan(growth.oob_errors).all()
-    assert growth.better_than_guessing is None
+    trajectory = nf.watch(X, y, trees=20, candidates=8, samples=1.0).trajectory
+    assert np.isnan(trajectory.oob_errors).all()
+    assert trajectory.better_than_guessing is None
 
 
 def test_trees_must_be_a_number():

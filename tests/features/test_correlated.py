@@ -19,7 +19,7 @@ def test_companions_are_those_of_a_plain_search(monkeypatch):
     X[:, 39] = 1.0  # constant: correlated with nothing
     monkeypatch.setattr(companions, "_BLOCK", 30 * 7)  # several blocks
     chosen = [3, 5, 35, 39]
-    found = nf.find_companions(X, chosen, 0.5)
+    found = nf.find_correlated(X, chosen, 0.5)
     expected = {
         (f, g): r
         for f in (3, 5, 35)
@@ -44,11 +44,11 @@ def test_a_selection_brings_names_and_p_values():
     X[:, 0] = X[:, 49]
     frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(50)])
     selection = nf.select(nf.grow(frame, y, trees=200).tally, error="fwer", null="bagged")
-    found = nf.find_companions(frame, selection)
+    found = nf.find_correlated(frame, selection)
     row = found[found["feature"] == "gene 49"].iloc[0]
     assert row["companion"] == "gene 0"
     assert row["p_value"] == selection.pvalues[0]
-    assert len(nf.find_companions(X, np.zeros(50, bool))) == 0
+    assert len(nf.find_correlated(X, np.zeros(50, bool))) == 0
 
 
 def test_missing_values_say_nothing():
@@ -64,4 +64,4 @@ def test_missing_values_say_nothing():
 )
 def test_bad_input_is_refused(features, level, words):
     with pytest.raises(nf.InputError, match=words):
-        nf.find_companions(np.zeros((4, 50)), features, level)
+        nf.find_correlated(np.zeros((4, 50)), features, level)

@@ -87,7 +87,7 @@ def test_expected_count_is_recovered(mean):
     found, error = mean_and_error(tally, null := bagged.from_tally(tally))
     assert abs(found - mean) < 4 * error
     assert 0.6 < null.describe()["coupling_factor"] < 1.6
-    assert null.describe()["null_share"] > 0.95
+    assert null.describe()["pi0"] > 0.95
 
 
 @pytest.mark.parametrize("relevant", [0.01, 0.1, 0.3])
@@ -100,7 +100,7 @@ def test_relevant_features_above_the_body_do_not_move_the_expected_count(relevan
     null = bagged.from_tally(tally)
     found, error = mean_and_error(tally, null)
     assert abs(found - 3.0) < 4 * error
-    assert null.describe()["null_share"] == pytest.approx(1 - relevant, abs=0.03)
+    assert null.describe()["pi0"] == pytest.approx(1 - relevant, abs=0.03)
     assert null.cutoff < 60
 
 
@@ -166,7 +166,7 @@ def test_odd_counts_are_survived(counts):
     null = bagged.from_tally(tally_of(counts, candidates=min(5, len(counts))))
     assert null.mean > 0
     assert np.all(np.isfinite(null.pvalues(np.array(counts))))
-    assert set(null.describe()) >= {"null", "expected_count", "null_share", "dispersion"}
+    assert set(null.describe()) >= {"null", "expected_count", "pi0", "dispersion"}
 
 
 def test_a_feature_that_takes_all_is_found():

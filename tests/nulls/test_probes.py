@@ -125,7 +125,7 @@ def test_scale_follows_the_counts_and_its_excess_is_told(factor):
     error = np.sqrt(spread / tally.n_features + spread / len(tally.probes))
     assert null.mean == pytest.approx(4 * factor, rel=5 * error)
     said = 150 / 3000 * 80 / (4 * factor)
-    assert null.describe()["probe_excess"] == pytest.approx(said, rel=6 * error)
+    assert null.describe()["probe_to_feature_ratio"] == pytest.approx(said, rel=6 * error)
 
 
 def test_tail_continues_with_the_probes_own_spread():

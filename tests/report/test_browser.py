@@ -163,7 +163,7 @@ def test_the_figures_draw_the_numbers(leukemia, open_page):
     )
     for figure, lines in (("oob", 1), ("stability", 2)):
         dots = page.locator(f"#{figure} circle")
-        assert dots.count() == lines * len(selection.growth.trees)
+        assert dots.count() == lines * len(selection.trajectory.trees)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

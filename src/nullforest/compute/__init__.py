@@ -1,7 +1,7 @@
 """Who does the work? Threads of this process, or the workers of Dask, Ray or joblib.
 
 Work is cut into tasks that do not know of each other: blocks of trees, whole forests, runs of a
-simulation. An engine sends the data that all of them share to its workers once, then the tasks, and
+simulation. A backend sends the data that all of them share to its workers once, then the tasks, and
 brings the results back; a task whose worker dies is given to another. No task's result depends on
 who does it, so that neither does the answer.
 """
@@ -22,7 +22,7 @@ ATTEMPTS = 5
 IN_LINE = 4
 
 
-class Engine(Protocol):
+class Backend(Protocol):
     """Somebody else's workers."""
 
     def workers(self) -> int:
@@ -43,12 +43,12 @@ class Engine(Protocol):
         """
 
 
-#: The engine of the `with parallel(...)` around the present call; a list, since None means threads.
-_current: ContextVar[tuple[Engine | None, ...]] = ContextVar("engine", default=())
+#: Backend of the `with parallel(...)` around the present call, as a tuple: None means threads.
+_current: ContextVar[tuple[Backend | None, ...]] = ContextVar("backend", default=())
 
 
 @contextmanager
-def parallel(engine: Any) -> Iterator[None]:
+def parallel(backend: Any) -> Iterator[None]:
     """Let a cluster do the work of all that is called inside: forests, tests, simulations.
 
     The results are those of one machine to the last bit. Data are sent to the workers once, and a
@@ -56,7 +56,7 @@ def parallel(engine: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    engine : Dask client, ray, or {"dask", "ray", "joblib", "threads"}
+    backend : Dask client, ray, or {"dask", "ray", "joblib", "threads"}
         A `dask.distributed.Client`; the module `ray` after `ray.init()`; by name, the client or
         instance that is there already; "joblib": the backend that `joblib.parallel_config` names
         (which is used without being asked for, too); "threads": none of them, inside another one.
@@ -70,7 +70,7 @@ def parallel(engine: Any) -> Iterator[None]:
     >>> forest.tally == nf.grow(X, X[:, 3] > 0, trees=50).tally
     True
     """
-    token = _current.set((engine_of(engine),))
+    token = _current.set((backend_of(backend),))
     try:
         yield
     finally:
@@ -98,10 +98,10 @@ def connected(address: str | None) -> Iterator[None]:
             yield
 
 
-def find(engine: Any = None) -> Engine | None:
-    """The engine that is meant: the one given, else the one around this call; None: threads."""
-    if engine is not None:
-        return engine_of(engine)
+def find(backend: Any = None) -> Backend | None:
+    """The backend that is meant: the one given, else the one around this call; None: threads."""
+    if backend is not None:
+        return backend_of(backend)
     if _current.get():
         return _current.get()[0]
     if "joblib" not in sys.modules:  # nobody can have configured it, and it is slow to import
@@ -111,8 +111,8 @@ def find(engine: Any = None) -> Engine | None:
     return configured()
 
 
-def engine_of(given: Any) -> Engine | None:
-    """The engine behind a name, a client or a module; None for threads."""
+def backend_of(given: Any) -> Backend | None:
+    """The backend behind a name, a client or a module; None for threads."""
     if hasattr(given, "run") and hasattr(given, "workers"):
         return given  # type: ignore[no-any-return]  # one of ours already
     name = given if isinstance(given, str) else type(given).__module__.split(".")[0]
@@ -122,19 +122,19 @@ def engine_of(given: Any) -> Engine | None:
         case "threads":
             return None
         case "dask" | "distributed":
-            from nullforest.compute.dask import DaskEngine
+            from nullforest.compute.dask import DaskBackend
 
-            return DaskEngine.of(None if isinstance(given, str) else given)
+            return DaskBackend.of(None if isinstance(given, str) else given)
         case "ray":
-            from nullforest.compute.ray import RayEngine
+            from nullforest.compute.ray import RayBackend
 
-            return RayEngine.of()
+            return RayBackend.of()
         case "joblib":
-            from nullforest.compute.joblib import JoblibEngine, configured
+            from nullforest.compute.joblib import JoblibBackend, configured
 
-            return configured() or JoblibEngine()
+            return configured() or JoblibBackend()
     raise InputError(
-        f"{given!r} is no engine; give a Dask client, the module ray, or one of 'dask', 'ray', "
+        f"{given!r} is no backend; give a Dask client, the module ray, or one of 'dask', 'ray', "
         "'joblib', 'threads'."
     )
 
@@ -143,18 +143,18 @@ def each(
     work: Callable[..., Any],
     shared: tuple[Any, ...],
     tasks: Sequence[Any],
-    engine: Engine | None,
+    backend: Backend | None,
     *,
     deadline: float | None = None,
 ) -> Iterator[Any]:
-    """Results of `work(*shared, task)` in the order of the tasks; here where there is no engine."""
-    if engine is None:
+    """Results of `work(*shared, task)` in the order of the tasks, here if there is no backend."""
+    if backend is None:
         for task in tasks:
             yield work(*shared, task)
         return
     waiting: dict[int, Any] = {}
     turn = 0
-    with closing(engine.run(work, shared, tasks, deadline=deadline)) as finished:
+    with closing(backend.run(work, shared, tasks, deadline=deadline)) as finished:
         for number, result in finished:
             waiting[number] = result
             while turn in waiting:

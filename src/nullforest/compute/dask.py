@@ -16,11 +16,11 @@ from nullforest.compute import ATTEMPTS, IN_LINE, stays_as_it_is
 #: Seconds that a scheduler has to answer.
 PATIENCE = 10
 
-#: Under this name a client keeps its engine.
+#: Under this name a client keeps its backend.
 _KEPT = "_nullforest_engine"
 
 
-class DaskEngine:
+class DaskBackend:
     """The workers of a Dask cluster.
 
     Parameters
@@ -34,8 +34,8 @@ class DaskEngine:
         self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @staticmethod
-    def of(client: Any = None) -> DaskEngine:
-        """The engine of a client, or of the one that is there already; data sent stay sent."""
+    def of(client: Any = None) -> DaskBackend:
+        """The backend of a client, or of the one that is there already; data sent stay sent."""
         try:
             import distributed
         except ImportError:
@@ -50,9 +50,9 @@ class DaskEngine:
                 ) from None
         if not isinstance(client, distributed.Client):
             raise InputError(f"{client!r} is no Dask client; give a dask.distributed.Client.")
-        known: DaskEngine | None = client.__dict__.get(_KEPT)
+        known: DaskBackend | None = client.__dict__.get(_KEPT)
         if known is None:
-            known = client.__dict__[_KEPT] = DaskEngine(client)  # lives as long as the client
+            known = client.__dict__[_KEPT] = DaskBackend(client)  # lives as long as the client
         return known
 
     def workers(self) -> int:
@@ -71,7 +71,7 @@ class DaskEngine:
         *,
         deadline: float | None = None,
     ) -> Generator[tuple[int, Any], None, None]:
-        """See :class:`nullforest.compute.Engine`."""
+        """See :class:`nullforest.compute.Backend`."""
         import distributed
 
         data = self._scattered(shared)

@@ -15,11 +15,11 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from nullforest._util.errors import InputError
-from nullforest.compute import ATTEMPTS, Engine, call
+from nullforest.compute import ATTEMPTS, Backend, call
 
 
-def configured() -> Engine | None:
-    """The engine that `joblib.parallel_config` asks for; None for threads, and where it is silent.
+def configured() -> Backend | None:
+    """The backend that `joblib.parallel_config` asks for; None for threads, and where it is silent.
 
     Without a configuration joblib falls back to what its caller prefers, so that preferring
     threads tells the two apart. One process is no cluster either.
@@ -29,17 +29,17 @@ def configured() -> Engine | None:
     if kind in ("ThreadingBackend", "SequentialBackend"):
         return None
     if kind == "DaskDistributedBackend":
-        from nullforest.compute.dask import DaskEngine
+        from nullforest.compute.dask import DaskBackend
 
-        return DaskEngine.of(backend.client)
+        return DaskBackend.of(backend.client)
     if kind == "RayBackend":
-        from nullforest.compute.ray import RayEngine
+        from nullforest.compute.ray import RayBackend
 
-        return RayEngine.of()
-    return None if n_jobs == 1 else JoblibEngine()
+        return RayBackend.of()
+    return None if n_jobs == 1 else JoblibBackend()
 
 
-class JoblibEngine:
+class JoblibBackend:
     """The processes of a joblib backend."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class JoblibEngine:
         *,
         deadline: float | None = None,
     ) -> Generator[tuple[int, Any], None, None]:
-        """See :class:`nullforest.compute.Engine`."""
+        """See :class:`nullforest.compute.Backend`."""
         key = uuid.uuid4().hex
         left = dict(enumerate(tasks))
         for attempt in range(ATTEMPTS):

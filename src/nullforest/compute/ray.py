@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 from nullforest._util.errors import InputError, MissingExtraError
 from nullforest.compute import ATTEMPTS, IN_LINE, call, stays_as_it_is
 
-#: The engine of the connected instance, by the name of the connection; data sent stay sent.
-_engines: dict[str, RayEngine] = {}
+#: The backend of the connected instance, by the name of the connection; data sent stay sent.
+_engines: dict[str, RayBackend] = {}
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def instance(address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-class RayEngine:
+class RayBackend:
     """The workers of the Ray instance that this process is connected to."""
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ class RayEngine:
         self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @staticmethod
-    def of() -> RayEngine:
-        """The engine of the instance that is there already."""
+    def of() -> RayBackend:
+        """The backend of the instance that is there already."""
         try:
             import ray
         except ImportError:
@@ -62,7 +62,7 @@ class RayEngine:
         job = ray.get_runtime_context().get_job_id()
         if job not in _engines:
             _engines.clear()  # what was put into another instance is gone with it
-            _engines[job] = RayEngine()
+            _engines[job] = RayBackend()
         return _engines[job]
 
     def workers(self) -> int:
@@ -77,7 +77,7 @@ class RayEngine:
         *,
         deadline: float | None = None,
     ) -> Generator[tuple[int, Any], None, None]:
-        """See :class:`nullforest.compute.Engine`."""
+        """See :class:`nullforest.compute.Backend`."""
         ray = self._ray
         data = [self._put(one) for one in shared]
         key = uuid.uuid4().hex

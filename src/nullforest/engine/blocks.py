@@ -27,7 +27,7 @@ from nullforest.engine.settings import Plan
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS
 
 if TYPE_CHECKING:
-    from nullforest.compute import Engine
+    from nullforest.compute import Backend
 
 #: A block is this part of a worker's share of the trees that are left, so that blocks grow smaller
 #: and all workers end at about the same time; and within these bounds, since each costs some
@@ -110,7 +110,7 @@ def grow_block(table: RankTable, target: Target, task: Task) -> dict[str, Any]:
 
 
 def shared_forest(
-    engine: Engine,
+    backend: Backend,
     table: RankTable,
     target: Target,
     plan: Plan,
@@ -122,7 +122,7 @@ def shared_forest(
 ) -> dict[str, Any]:
     """What the engine finds, grown by the workers of a cluster: the same to the last bit."""
     deadline = None if max_seconds is None else monotonic() + max_seconds
-    blocks = blocks_of(plan.trees, engine.workers(), MOST if deadline is None else FEW)
+    blocks = blocks_of(plan.trees, backend.workers(), MOST if deadline is None else FEW)
     tasks: list[Task] = [
         (replace(plan, first_tree=plan.first_tree + first, trees=n), keep_trees, oob)
         for first, n in blocks
@@ -133,7 +133,7 @@ def shared_forest(
     turn = 0
     if progress is not None:
         progress(0, plan.trees)
-    with closing(engine.run(grow_block, (light, target), tasks, deadline=deadline)) as finished:
+    with closing(backend.run(grow_block, (light, target), tasks, deadline=deadline)) as finished:
         for number, block in finished:
             waiting[number] = block
             kept_probes(table, target, plan)  # the tally names them; made while others grow trees

@@ -52,7 +52,7 @@ def grow(
     progress: Progress | None = None,
     max_seconds: float | None = None,
     feature_names: Iterable[str] | None = None,
-    engine: Any = None,
+    backend: Any = None,
 ) -> Forest:
     """Grow a random forest, exactly and fast, and tally what it chose.
 
@@ -118,7 +118,7 @@ def grow(
         Return the trees finished by then; `Forest.stopped_early` says so.
     feature_names : iterable of str, optional
         Names, where X has none.
-    engine : {"threads", "dask", "ray", "joblib"} or a Dask client, optional
+    backend : {"threads", "dask", "ray", "joblib"} or a Dask client, optional
         Who grows the trees; see :func:`nullforest.parallel`. The forest is the same. Where not
         given, the engine of the `with nf.parallel(...)` around this call, if any.
 
@@ -172,7 +172,7 @@ def grow(
     else:
         plan = _continued(more, trees, table)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
-    where = compute.find(engine)
+    where = compute.find(backend)
     forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more, where)
     forest.seconds = time.perf_counter() - start + (0.0 if more is None else more.seconds)
     return forest
@@ -188,7 +188,7 @@ def grow_many(
     oob: bool = False,
     progress: Progress | None = None,
     feature_names: Iterable[str] | None = None,
-    engine: Any = None,
+    backend: Any = None,
     **settings: Any,
 ) -> list[Forest]:
     """Grow one forest per outcome; X is ranked once.
@@ -209,7 +209,7 @@ def grow_many(
         Called with (forests done, forests in all).
     feature_names : iterable of str, optional
         Names, where X has none.
-    engine
+    backend
         Who grows the forests, one each; see :func:`grow`.
     **settings
         All other settings of :func:`grow`.
@@ -235,7 +235,7 @@ def grow_many(
         raise InputError(f"{len(seeds)} seeds for {len(outcomes)} outcomes; give one each.")
     settings |= {"keep_trees": keep_trees, "oob": oob}
     seeded = [{} if seeds is None else {"seed": int(seed)} for seed in seeds or outcomes]
-    where = compute.find(engine)
+    where = compute.find(backend)
     forests: list[Forest] = []
     for forest in compute.each(
         _one_forest,
@@ -253,7 +253,7 @@ def _one_forest(
     table: RankTable, settings: dict[str, Any], task: tuple[Any, dict[str, int]]
 ) -> Forest:
     y, seed = task
-    return grow(table, y, engine="threads", **(settings | seed))
+    return grow(table, y, backend="threads", **(settings | seed))
 
 
 def _continued(more: Forest, trees: int | None, table: RankTable) -> Plan:
@@ -283,7 +283,7 @@ def _grow(
     progress: Progress | None,
     max_seconds: float | None,
     more: Forest | None,
-    where: compute.Engine | None,
+    where: compute.Backend | None,
 ) -> Forest:
     S = table.shape[0]
     oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"

@@ -32,7 +32,7 @@ SAVE_EVERY = 30.0
 #: A saving may take this share of the time, however large the tally.
 MOST_SAVING = 0.05
 #: Settings that cannot change a tree, or that the number of trees alone depends on.
-_IDLE = ("n_jobs", "progress", "trees", "keep_trees", "feature_names", "max_seconds", "engine")
+_IDLE = ("n_jobs", "progress", "trees", "keep_trees", "feature_names", "max_seconds", "backend")
 
 
 def resume(
@@ -214,18 +214,18 @@ class Run:
             )
         forest = self._nearest(trees, more)
         name = f"look-{trees:09d}.tally"
-        engine = compute.find()
+        backend = compute.find()
         while forest is None or forest.n_trees < trees:
             done, start = 0 if forest is None else forest.n_trees, time.monotonic()
             # A cluster cannot stop in the midst of its blocks without losing them, so that it is
             # given as many trees as it should finish in the time.
-            step = trees - done if engine is None else min(trees - done, self._at_once)
+            step = trees - done if backend is None else min(trees - done, self._at_once)
             forest = grow(
                 self.table,
                 self.y,
                 trees=step,
                 more=forest,
-                max_seconds=self.interval if engine is None else None,
+                max_seconds=self.interval if backend is None else None,
                 n_jobs=n_jobs,
                 keep_trees=False,
                 progress=None if progress is None else _shifted(progress, done, trees),

@@ -34,7 +34,7 @@ CLEARLY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class Trajectory:
     """What was seen of a forest each time it was looked at, the whole forest last.
 
     Attributes
@@ -114,7 +114,7 @@ def watch(
     """Grow a forest and select its features, keeping what was seen on the way.
 
     The selection is the one that :func:`nullforest.grow` and :func:`nullforest.select` give;
-    its `growth` lets the report and the plots show how it settled.
+    its `trajectory` lets the report and the plots show how it settled.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def watch(
     Returns
     -------
     Selection
-        With its `growth`.
+        With its `trajectory`.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def watch(
     >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
     >>> X[:, :3] += 2 * y[:, None]
     >>> selection = nf.watch(X, y, error="fwer", trees=200)
-    >>> selection.growth.trees[-3:].tolist(), selection.growth.n_selected[-3:].tolist()
+    >>> selection.trajectory.trees[-3:].tolist(), selection.trajectory.n_selected[-3:].tolist()
     ([126, 159, 200], [3, 3, 3])
     """
     start = time.perf_counter()
@@ -173,7 +173,9 @@ def watch(
     selection = select(forest.tally, alpha, error, null)
     looks.append(_seen(forest, selection))
     return replace(
-        selection, growth=_growth(looks, forest, selection), seconds=time.perf_counter() - start
+        selection,
+        trajectory=_trajectory(looks, forest, selection),
+        seconds=time.perf_counter() - start,
     )
 
 
@@ -216,11 +218,11 @@ def _oob_error(forest: Forest) -> float:
         return float("nan")
 
 
-def _growth(looks: list[_Look], forest: Forest, selection: Selection) -> Growth:
+def _trajectory(looks: list[_Look], forest: Forest, selection: Selection) -> Trajectory:
     order = np.lexsort((np.arange(len(selection.counts)), -selection.counts, selection.pvalues))
     followed = order[: max(selection.n_selected, 10)][:MOST_FOLLOWED]
     guessing, better = _beside_guessing(forest)
-    return Growth(
+    return Trajectory(
         trees=np.array([look.trees for look in looks]),
         selected=tuple(look.selected for look in looks),
         thresholds=np.array([look.threshold for look in looks]),

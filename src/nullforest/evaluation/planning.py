@@ -152,14 +152,14 @@ def plan(
         "judged": (alpha, error, null),
         "seed": seed,
     }
-    engine = compute.find()
+    backend = compute.find()
     rows: list[dict[str, Any]] = []
     with progress_bar("Growing forests", None if progress else _silent) as report:
         settings["report"] = lambda run, i: report(run * len(widths) + i, runs * len(widths))
-        if engine is not None:
+        if backend is not None:
             settings |= {"n_jobs": 1, "report": None}
         for run, found in enumerate(
-            compute.each(_rows_of_run, (question, settings), range(runs), engine)
+            compute.each(_rows_of_run, (question, settings), range(runs), backend)
         ):
             rows += found
             report((run + 1) * len(widths), runs * len(widths))
@@ -199,7 +199,7 @@ def _rows_of_run(
     for i, width in enumerate(question["widths"]):
         if report is not None:
             report(run, i)
-        settings |= {"candidates": width, "seed": seed, "engine": "threads"}
+        settings |= {"candidates": width, "seed": seed, "backend": "threads"}
         for selection, seconds in _prefixes(
             table, y, question["sizes"], *question["judged"], **settings
         ):

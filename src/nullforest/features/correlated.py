@@ -21,7 +21,7 @@ from nullforest.selection.selection import Selection
 _BLOCK = 4_000_000
 
 
-def find_companions(
+def find_correlated(
     X: Any, features: Selection | ArrayLike, level: float = 0.8, *, names: Any = None
 ) -> pd.DataFrame:
     """Features that are correlated with the selected ones.
@@ -49,7 +49,7 @@ def find_companions(
     >>> import numpy as np, nullforest as nf
     >>> X = np.random.default_rng(0).normal(size=(50, 4))
     >>> X[:, 3] = -X[:, 0] ** 3
-    >>> nf.find_companions(X, [0, 1])[["feature", "companion", "correlation"]]
+    >>> nf.find_correlated(X, [0, 1])[["feature", "companion", "correlation"]]
       feature companion  correlation
     0      x0        x3         -1.0
     """

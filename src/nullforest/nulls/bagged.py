@@ -43,7 +43,7 @@ from nullforest.nulls.mean import (
     body_end,
     body_tail,
     matched_scale,
-    null_share,
+    pi0,
 )
 from nullforest.nulls.pools import Pools
 from nullforest.nulls.rates import Shape, Trees, shared_out
@@ -161,7 +161,7 @@ def from_tally(tally: Tally) -> BaggedNull:
         tally.n_features,
         cutoff=cutoff,
         diagnostics={
-            "null_share": null_share(mixture, counts),
+            "pi0": pi0(mixture, counts),
             "dispersion": dispersion(tally, counts[counts <= cutoff]),
             "coupling_factor": factor,
         },

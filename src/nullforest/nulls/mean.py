@@ -120,7 +120,7 @@ def matched_scale(
     return float(np.exp(high))
 
 
-def null_share(model: BinomialMixture, counts: NDArray[np.int64]) -> float:
+def pi0(model: BinomialMixture, counts: NDArray[np.int64]) -> float:
     """Estimated share of null features: features in the model's body ÷ those expected there."""
     end = body_end(model)
     expected = len(counts) * (1.0 - float(model.sf(end)))

@@ -37,7 +37,7 @@ from nullforest.nulls.bagged import matched
 from nullforest.nulls.contrasts import CONTRASTS
 from nullforest.nulls.diagnostics import crowding, dispersion
 from nullforest.nulls.distribution import Floats, Null, check_alpha
-from nullforest.nulls.mean import body_end, matched_scale, null_share
+from nullforest.nulls.mean import body_end, matched_scale, pi0
 from nullforest.nulls.overdispersion import NONE, Spread
 from nullforest.nulls.pools import Pools
 from nullforest.nulls.probe_strata import Ints, Stratum, stratum_of
@@ -58,7 +58,7 @@ EXCESS_PROBES, EXCESS_SHARE = 200, 0.1
 #: probes, since probes stand less well for correlated features; and at most.
 MISFIT, MISFIT_CORRELATED, LARGEST_MISFIT = 0.125, 0.6, 0.3
 #: Independent probes stand less well for features that are alike. Between these two values of the
-#: likeness (independent features have 0 to .0001, genes and cortical maps .02 to .05) the misfit
+#: mean_r2 (independent features have 0 to .0001, genes and cortical maps .02 to .05) the misfit
 #: grows to its largest, and the probability beforehand that features differ no more than probes
 #: falls to this.
 ALIKE, NONE_ALIKE = (0.005, 0.015), 0.1
@@ -214,7 +214,7 @@ def from_tally(tally: Tally) -> ProbeNull:
     ]
     evidence = np.sum([s.evidence for s in spreads if s is not None], axis=0)  # -inf: out
     notes = _crowded(tally)
-    alike = float(np.clip((asked.likeness - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0))
+    alike = float(np.clip((asked.mean_r2 - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0))
     fitted = []
     for before, (stratum, usable), spread, own in zip(strata, scaled, spreads, counts, strict=True):
         if spread is not None:
@@ -368,15 +368,15 @@ def _diagnostics(
     tally: Tally, null: ProbeNull, strata: list[Stratum], counts: list[Ints]
 ) -> dict[str, Any]:
     likely = null.thresholds(1 / max(tally.n_features, 2))  # about one null feature exceeds it
-    shares = [null_share(d.body, c) for d, c in zip(null.distributions, counts, strict=True)]
+    shares = [pi0(d.body, c) for d, c in zip(null.distributions, counts, strict=True)]
     pairs = zip(null.shares, strata, strict=True)
     expected = float(sum(w * s.mean for w, s in pairs if len(s.wins)))
     return {
-        "null_share": float(null.shares @ shares),
+        "pi0": float(null.shares @ shares),
         "dispersion": dispersion(tally, tally.counts[tally.counts <= likely]),
         "probes": int(sum(s.n_probes for s in strata)),
-        "likeness": tally.probes.likeness if tally.probes is not None else 0.0,
+        "mean_r2": tally.probes.mean_r2 if tally.probes is not None else 0.0,
         "strata": len(strata),
-        "probe_excess": expected / null.mean if null.mean > 0 else float("nan"),
+        "probe_to_feature_ratio": expected / null.mean if null.mean > 0 else float("nan"),
         "seen_to": float(max(d.beyond for d in null.distributions)),
     }

@@ -102,15 +102,15 @@ class Trees:
             crowding=crowding(tally),
         )
 
-    def saturate(self, rates: Floats, null_share: float) -> Floats:
-        """Rate s of each relative rate, where null features win `null_share` of the nodes."""
+    def saturate(self, rates: Floats, pi0: float) -> Floats:
+        """Rate s of each relative rate, where null features win `pi0` of the nodes."""
         if rates.size > 4 * _CURVE:  # a smooth curve: many are interpolated on the log scale
             logs = np.log(np.maximum(rates, 1e-12 * max(rates.max(), 1e-12)))
             points = np.linspace(logs.min(), logs.max(), _CURVE)
-            curve = np.log(np.maximum(self.saturate(np.exp(points), null_share), 1e-300))
+            curve = np.log(np.maximum(self.saturate(np.exp(points), pi0), 1e-300))
             return np.asarray(np.exp(CubicSpline(points, curve)(logs)))
         result = np.zeros_like(rates)
-        for load, share in zip(self.load * null_share, self.share, strict=True):
+        for load, share in zip(self.load * pi0, self.share, strict=True):
             result -= share * np.expm1(-load * rates)
         return result
 
@@ -164,7 +164,7 @@ class Shape:
         Couplings of the nodes that null features won, in the bins of `COUPLING_EDGES`.
     trees : Trees
         The forest's trees.
-    null_share : float
+    pi0 : float
         Share of the nodes that null features won.
     contrasts : int
         Latent contrasts of a feature, m.
@@ -174,23 +174,23 @@ class Shape:
 
     histogram: NDArray[np.int64]
     trees: Trees
-    null_share: float
+    pi0: float
     contrasts: int
     scale: float = 1.0
 
     def _on_grid(self) -> Floats:
         """s(z) on the latent grid, up to a constant factor."""
         table = win_table(self.trees.candidates, self.contrasts)
-        if self.trees.crowding * self.null_share > CROWDED:
+        if self.trees.crowding * self.pi0 > CROWDED:
             return self._on_paths(table)
         rates = np.tensordot(coupling_weights(self.histogram, self.scale), table, axes=1)
-        return self.trees.saturate(rates, self.null_share)
+        return self.trees.saturate(rates, self.pi0)
 
     def _on_paths(self, table: Floats) -> Floats:
         """s(z) of crowded trees, from the wins `table` of every coupling and point of the grid."""
         pool = self.trees.nodes / self.trees.crowding
         nodes = coupling_weights(self.histogram, self.scale * _BELOW_SPLITS)
-        nodes = nodes[::-1] * self.null_share * self.trees.nodes  # of a tree, the largest first
+        nodes = nodes[::-1] * self.pi0 * self.trees.nodes  # of a tree, the largest first
         used = nodes > 0
         nodes, wins = nodes[used], table[::-1][used]
         coupling = TABLE_COUPLINGS[::-1][used]

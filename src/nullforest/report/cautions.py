@@ -76,28 +76,29 @@ def _few_trees(selection: Selection) -> str | None:
 
 
 def _unsettled(selection: Selection) -> str | None:
-    growth = selection.growth
-    if growth is None or len(growth.trees) < 2:
+    trajectory = selection.trajectory
+    if trajectory is None or len(trajectory.trees) < 2:
         return None
-    half = int(np.argmin(np.abs(growth.trees - growth.trees[-1] / 2)))
-    agreement = float(growth.agreement[half])
+    half = int(np.argmin(np.abs(trajectory.trees - trajectory.trees[-1] / 2)))
+    agreement = float(trajectory.agreement[half])
     if agreement >= SETTLED:
         return None
-    first, last = int(growth.n_selected[half]), int(growth.n_selected[-1])
+    first, last = int(trajectory.n_selected[half]), int(trajectory.n_selected[-1])
     return (
-        f"The selection has not settled: {growth.trees[half]} trees selected {first} of the "
-        f"features, all {growth.trees[-1]} trees {last}, and {agreement:.0%} of those selected by "
-        "either are selected by both. Grow more trees."
+        f"The selection has not settled: {trajectory.trees[half]} trees selected {first} of the "
+        f"features, all {trajectory.trees[-1]} trees {last}, and {agreement:.0%} of those selected "
+        "by either are selected by both. Grow more trees."
     )
 
 
 def _no_signal(selection: Selection) -> str | None:
-    growth = selection.growth
-    if growth is None or growth.better_than_guessing is not False:
+    trajectory = selection.trajectory
+    if trajectory is None or trajectory.better_than_guessing is not False:
         return None
     return (
         "The forest finds no signal: out of bag its predictions are not clearly better than "
-        f"guessing (error {growth.oob_errors[-1]:.3g}, guessing {growth.guessing_error:.3g}). "
+        f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
+        f"guessing {trajectory.guessing_error:.3g}). "
         "Features that are selected nevertheless deserve a second look."
     )
 

@@ -40,7 +40,7 @@ def render(summary: Mapping[str, Any]) -> str:
         warnings=_items(summary["warnings"]),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
         table=_rows(summary["rows"][:STATIC_ROWS]),
-        growth_hidden="" if summary["growth"] else "hidden",
+        growth_hidden="" if summary["trajectory"] else "hidden",
         run="".join(
             f"<tr><th scope=row>{escape(str(label))}</th><td>{escape(str(value))}</td></tr>\n"
             for label, value in summary["run"].items()

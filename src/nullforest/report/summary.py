@@ -17,7 +17,7 @@ from nullforest.report.methods import error_words, methods, references
 from nullforest.selection.error_rates import ERROR_RATES
 
 if TYPE_CHECKING:
-    from nullforest.engine.watching import Growth
+    from nullforest.engine.watching import Trajectory
     from nullforest.selection.selection import Selection
 
 #: Rows of the selected features that a printed table may have.
@@ -54,7 +54,7 @@ def summarize(
         `headline`, `explanation`, `warnings`; `decision`: the error rate asked for and what came
         of it; `rows`: the selected features, the first 2 000 of them, and `left_out`, the number
         of the others; `names`, `kinds`, `counts`, `slider`: what is needed to decide anew, see
-        :mod:`nullforest.report.kinds`; `histogram`; `growth`, or None; `run`: label → value;
+        :mod:`nullforest.report.kinds`; `histogram`; `trajectory`, or None; `run`: label → value;
         `command`, or None; `methods`, `references`, `version`.
 
     Examples
@@ -92,7 +92,7 @@ def summarize(
         "counts": counts_of(selection),
         "slider": slider_of(selection),
         "histogram": histogram(selection),
-        "growth": None if selection.growth is None else _growth(selection.growth),
+        "trajectory": None if selection.trajectory is None else _trajectory(selection.trajectory),
         "run": _run(selection, run),
         "command": command,
         "methods": methods(selection, run),
@@ -101,13 +101,15 @@ def summarize(
     }
 
 
-def _growth(growth: Growth) -> dict[str, Any]:
+def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
     return {
-        "trees": growth.trees.tolist(),
-        "selected": growth.n_selected.tolist(),
-        "agreement": growth.agreement.tolist(),
-        "oob_error": [None if np.isnan(e) else float(e) for e in growth.oob_errors],
-        "guessing_error": None if np.isnan(growth.guessing_error) else growth.guessing_error,
+        "trees": trajectory.trees.tolist(),
+        "selected": trajectory.n_selected.tolist(),
+        "agreement": trajectory.agreement.tolist(),
+        "oob_error": [None if np.isnan(e) else float(e) for e in trajectory.oob_errors],
+        "guessing_error": None
+        if np.isnan(trajectory.guessing_error)
+        else trajectory.guessing_error,
     }
 
 

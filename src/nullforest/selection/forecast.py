@@ -35,7 +35,7 @@ _ROUNDS = 300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outlook:
+class Forecast:
     """What larger forests like this one would select.
 
     Attributes
@@ -68,7 +68,7 @@ class Outlook:
         return f"More trees would change the decision ({more})."
 
     def __repr__(self) -> str:
-        return f"<Outlook: {self.headline()}>\n{self.table.round(2).to_string(index=False)}"
+        return f"<Forecast: {self.headline()}>\n{self.table.round(2).to_string(index=False)}"
 
 
 def more_trees(
@@ -80,7 +80,7 @@ def more_trees(
     factors: tuple[float, ...] = (2, 4, 8),
     draws: int = 100,
     seed: int = 0,
-) -> Outlook:
+) -> Forecast:
     """Whether a larger forest would decide otherwise.
 
     Parameters
@@ -98,7 +98,7 @@ def more_trees(
 
     Returns
     -------
-    Outlook
+    Forecast
 
     Examples
     --------
@@ -140,7 +140,7 @@ def more_trees(
                 "surely": int((np.where(now.support, p, 1 - p) >= 0.95).sum()),
             }
         )
-    return Outlook(pd.DataFrame(rows), chosen, now)
+    return Forecast(pd.DataFrame(rows), chosen, now)
 
 
 def rates_given_counts(counts: NDArray[np.int64], features: NDArray[np.int64]) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ from nullforest.tallies.tally import Tally
 #: The statistic of the paper, and of all nulls in `nullforest.nulls`.
 FREQUENCY = "selection frequency"
 if TYPE_CHECKING:
-    from nullforest.engine.watching import Growth
+    from nullforest.engine.watching import Trajectory
 
 #: Factors of more trees that are tried when nothing was selected.
 _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -63,7 +63,7 @@ class Selection:
         The statistic of each feature; the counts where it is the selection frequency.
     forests : int
         Forests that were grown for it.
-    growth : Growth or None
+    trajectory : Trajectory or None
         What was seen of the forest while it grew; see :func:`nullforest.watch`.
     """
 
@@ -82,7 +82,7 @@ class Selection:
     statistic: str = FREQUENCY
     values: Floats = field(default_factory=lambda: np.empty(0))
     forests: int = 1
-    growth: Growth | None = None
+    trajectory: Trajectory | None = None
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -213,7 +213,7 @@ class Selection:
 
         Parameters
         ----------
-        kind : {"counts", "manhattan", "volcano", "stability", "course"}
+        kind : {"counts", "manhattan", "volcano", "stability", "trajectory"}
             Which plot; see :mod:`nullforest.report.plots`.
         **options
             Of that plot's `from_selection`; `ax` is the axes to draw into.

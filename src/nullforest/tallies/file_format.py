@@ -34,7 +34,7 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
             arrays[name] = getattr(tally, name)
     if tally.probes is not None:
         arrays |= {f"probe_{name}": getattr(tally.probes, name) for name in _PROBE_ARRAYS}
-        arrays["probe_likeness"] = np.array(tally.probes.likeness)
+        arrays["probe_mean_r2"] = np.array(tally.probes.mean_r2)
     header = {"format": FORMAT, "version": FORMAT_VERSION, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     text = json.dumps(header, sort_keys=True).encode()
@@ -104,9 +104,10 @@ def _tally_in(archive: Any, path: Path) -> Tally:
     fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
     if "probe_ids" in archive:
         known = {name: f"probe_{name}" for name in _PROBE_ARRAYS if f"probe_{name}" in archive}
-        likeness = float(archive["probe_likeness"]) if "probe_likeness" in archive else 0.0
+        mean_r2 = float(archive["probe_mean_r2"]) if "probe_mean_r2" in archive else 0.0
         fields["probes"] = ProbeTally(
-            **{name: archive[key] for name, key in known.items()}, likeness=likeness
+            **{name: archive[key] for name, key in known.items()},
+            mean_r2=mean_r2,
         )
     return Tally(**fields)
 

@@ -60,7 +60,7 @@ class ProbeTally:
     weights : (P,) float64
         How many columns of its stratum the probe stands for; all one where not given. Lucky
         columns are picked more often and weigh less.
-    likeness : float
+    mean_r2 : float
         How much the features are alike: the mean squared rank correlation of pairs of them beyond
         chance, given the label. Zero where not known.
     """
@@ -72,7 +72,7 @@ class ProbeTally:
     feature_strata: Ints
     couplings: Ints
     weights: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-    likeness: float = 0.0
+    mean_r2: float = 0.0
 
     def __post_init__(self) -> None:
         if len(self.weights) == 0:
@@ -109,7 +109,7 @@ class ProbeTally:
             feature_strata=self.feature_strata,
             couplings=self.couplings + other.couplings,
             weights=np.concatenate([self.weights, other.weights])[first],
-            likeness=max(self.likeness, other.likeness),
+            mean_r2=max(self.mean_r2, other.mean_r2),
         )
 
 

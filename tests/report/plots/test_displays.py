@@ -14,9 +14,9 @@ import nullforest as nf
 from nullforest._util.errors import MissingExtraError
 from nullforest.report.plots import (
     CountsDisplay,
-    CourseDisplay,
     ManhattanDisplay,
     StabilityDisplay,
+    TrajectoryDisplay,
     VolcanoDisplay,
 )
 from nullforest.report.plots.base import OTHER, SELECTED
@@ -120,20 +120,20 @@ def test_volcano(selection):
 
 
 def test_stability_paths_and_courses(selection):
-    growth = selection.growth
-    path, course = selection.plot("stability"), selection.plot("course")
+    trajectory = selection.trajectory
+    path, course = selection.plot("stability"), selection.plot("trajectory")
     assert isinstance(path, StabilityDisplay)
-    assert isinstance(course, CourseDisplay)
-    for display, values in ((path, -np.log10(growth.adjusted)), (course, growth.counts)):
-        assert len(display.lines_) == len(growth.followed)
+    assert isinstance(course, TrajectoryDisplay)
+    for display, values in ((path, -np.log10(trajectory.adjusted)), (course, trajectory.counts)):
+        assert len(display.lines_) == len(trajectory.followed)
         for i, line in enumerate(display.lines_):
-            np.testing.assert_array_equal(line.get_xdata(), growth.trees)
+            np.testing.assert_array_equal(line.get_xdata(), trajectory.trees)
             np.testing.assert_allclose(line.get_ydata(), values[:, i], atol=1e-12)
-            color = SELECTED if selection.support[growth.followed[i]] else OTHER
+            color = SELECTED if selection.support[trajectory.followed[i]] else OTHER
             assert same_color(line.get_color(), color)
     assert path.limit_line_.get_ydata()[0] == pytest.approx(-np.log10(0.05))
-    np.testing.assert_array_equal(course.threshold_line_.get_ydata(), growth.thresholds)
-    np.testing.assert_allclose(course.null_line_.get_ydata(), growth.expected)
+    np.testing.assert_array_equal(course.threshold_line_.get_ydata(), trajectory.thresholds)
+    np.testing.assert_allclose(course.null_line_.get_ydata(), trajectory.expected)
 
 
 def test_a_plot_goes_where_it_is_told(selection):
@@ -152,7 +152,7 @@ def test_what_cannot_be_drawn_is_said(selection, monkeypatch):
         selection.plot("pie")
     plain = nf.select(selection.tally)
     with pytest.raises(nf.InputError, match=r"nullforest\.watch"):
-        plain.plot("course")
+        plain.plot("trajectory")
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"nullforest\[plot\]"):
         plain.plot()

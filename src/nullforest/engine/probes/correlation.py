@@ -18,7 +18,7 @@ FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
 MOST_VALUES = 120_000
 
 
-def likeness(table: RankTable, target: Target) -> float:
+def mean_r2(table: RankTable, target: Target) -> float:
     """Mean squared rank correlation of pairs of features, beyond chance and given y.
 
     Zero for independent features, one for columns that are all the same. What y explains is taken
@@ -31,7 +31,7 @@ def likeness(table: RankTable, target: Target) -> float:
     >>> rng = np.random.default_rng(0)
     >>> y = Target("variance", rng.normal(size=(60, 1)))
     >>> shared, own = rng.normal(size=(60, 1)), rng.normal(size=(60, 400))
-    >>> round(likeness(RankTable(own), y), 2), bool(likeness(RankTable(own + shared), y) > 0.1)
+    >>> round(mean_r2(RankTable(own), y), 2), bool(mean_r2(RankTable(own + shared), y) > 0.1)
     (0.0, True)
     """
     n_samples, n_features = table.shape

@@ -24,7 +24,7 @@ from nullforest._util.errors import InputError
 from nullforest.engine import _native
 from nullforest.engine.data.rank_table import RankTable
 from nullforest.engine.data.targets import Target
-from nullforest.engine.probes.correlation import likeness
+from nullforest.engine.probes.correlation import mean_r2
 from nullforest.tallies.tally import ProbeTally
 
 Ints = NDArray[np.int64]
@@ -399,5 +399,5 @@ def tally_of(
         feature_strata=table.strata.features,
         couplings=raw["probe_couplings"],
         weights=probes.weights[order],
-        likeness=likeness(table, target),
+        mean_r2=mean_r2(table, target),
     )

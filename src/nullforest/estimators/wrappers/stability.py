@@ -131,11 +131,11 @@ class StabilitySelection(SelectorWrapper):
         self._check_settings(run)
         halves = 2 * self.pairs
         classes = _classes(run.y)
-        done, engine = len(run.checkpoint.steps), compute.find()
+        done, backend = len(run.checkpoint.steps), compute.find()
         run.report(done, halves)
-        on_worker = run if engine is None else run.for_workers()
+        on_worker = run if backend is None else run.for_workers()
         for step in compute.each(
-            _judge_half, (self, on_worker, classes), range(done, halves), engine
+            _judge_half, (self, on_worker, classes), range(done, halves), backend
         ):
             run.checkpoint.add(step)
             run.report(len(run.checkpoint.steps), halves)

@@ -98,13 +98,13 @@ def permuted_forests(
     whole forests, when the clock passes `deadline` (of `time.monotonic`); the very first
     permutation is always finished.
     """
-    engine = compute.find(settings.pop("engine", None))
-    if engine is not None:
+    backend = compute.find(settings.pop("backend", None))
+    if backend is not None:
         shared = (table, labels, seed, settings | {"n_jobs": 1})
         done = first
         for end, limit in [(1, None), (permutations, deadline)]:
             tasks = range(done, min(end, permutations))
-            for forest in compute.each(_permuted_forest, shared, tasks, engine, deadline=limit):
+            for forest in compute.each(_permuted_forest, shared, tasks, backend, deadline=limit):
                 done += 1
                 if progress is not None:
                     progress(done, permutations)
@@ -134,7 +134,7 @@ def _permuted_forest(
     return grow(
         table,
         seed=forest_seed(seed, LABELS, permutation),
-        engine="threads",
+        backend="threads",
         **labels.permuted(labels.order(seed, permutation)),
         **settings,
     )

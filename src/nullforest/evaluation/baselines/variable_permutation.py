@@ -121,14 +121,16 @@ def variable_permutation(
     pvalues, expected = np.ones(F), np.full(F, np.nan)
     used = np.zeros(F, np.int64)
     question = _Question(table.matrix, y, values, statistic, rule, seed, settings)
-    engine = compute.find(settings.pop("engine", None))
+    backend = compute.find(settings.pop("backend", None))
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Permuting features", progress) as tell:
-        if engine is None:
+        if backend is None:
             answers = question.in_turn(tested, tell, deadline)
         else:
             settings["n_jobs"] = 1
-            answers = compute.each(_Question.answer, (question,), tested, engine, deadline=deadline)
+            answers = compute.each(
+                _Question.answer, (question,), tested, backend, deadline=deadline
+            )
         for i, (f, (d, m, total)) in enumerate(zip(tested, answers, strict=False)):
             pvalues[f], expected[f], used[f] = rule.pvalue(d, m), total / m, m
             tell(i + 1, len(tested))
@@ -192,7 +194,7 @@ class _Question:
             work[:, f] = column[stream(self.seed, COLUMNS, f, m).permutation(len(column))]
             again = instrument(work, self.statistic, seed=self.seed, n_jobs=n_jobs)
             seed = forest_seed(self.seed, COLUMNS, f, m)
-            forest = grow(again.table, self.y, seed=seed, engine="threads", **self.settings)
+            forest = grow(again.table, self.y, seed=seed, backend="threads", **self.settings)
             value = float(again.read(forest)[f])
             total, d, m = total + value, d + (value >= self.observed[f]), m + 1
             if tell is not None:

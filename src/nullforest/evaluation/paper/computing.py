@@ -71,7 +71,7 @@ def _tally(
         seed=seed,
         first_tree=first,
         n_jobs=1,
-        engine="threads",  # a run is small; it is the runs that are shared out
+        backend="threads",  # a run is small; it is the runs that are shared out
         keep_trees=False,
         oob=False,
     ).tally

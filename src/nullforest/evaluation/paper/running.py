@@ -81,9 +81,9 @@ def run_cells(
 
 
 def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
-    engine = backends.find()
-    if engine is not None:
-        for number, record in engine.run(_computed_record, (seed,), tasks):
+    backend = backends.find()
+    if backend is not None:
+        for number, record in backend.run(_computed_record, (seed,), tasks):
             yield *tasks[number], record
         return
     if jobs == 1 or len(tasks) < 2:

@@ -110,20 +110,20 @@ function treeAxis(trees) {
       .filter((t) => t >= trees[0] && t <= trees[trees.length - 1]) };
 }
 
-function drawGrowth(growth) {
-  const looks = growth.trees.map((trees, i) => ({ trees, selected: growth.selected[i],
-    agreement: growth.agreement[i], error: growth.oob_error[i] }));
+function drawTrajectory(trajectory) {
+  const looks = trajectory.trees.map((trees, i) => ({ trees, selected: trajectory.selected[i],
+    agreement: trajectory.agreement[i], error: trajectory.oob_error[i] }));
   // |A ∩ B| from |A ∪ B| = |A| + |B| − |A ∩ B| and their ratio.
-  const last = growth.selected[growth.selected.length - 1];
+  const last = trajectory.selected[trajectory.selected.length - 1];
   for (const look of looks) look.common = Math.round((look.selected + last) * look.agreement / (1 + look.agreement));
   const errors = looks.filter((look) => look.error !== null);
   const frame = { height: 240, marginBottom: 40 };
   if (errors.length) {
-    const worst = Math.max(d3.max(errors, (d) => d.error), growth.guessing_error ?? 0);
-    draw("oob", () => ({ ...frame, x: treeAxis(growth.trees),
+    const worst = Math.max(d3.max(errors, (d) => d.error), trajectory.guessing_error ?? 0);
+    draw("oob", () => ({ ...frame, x: treeAxis(trajectory.trees),
       y: { label: "↑ out-of-bag error", domain: [0, worst * 1.1 || 1], grid: true },
       marks: [
-        Plot.ruleY([growth.guessing_error].filter((e) => e !== null), { stroke: COLOR.ink, strokeDasharray: "4 3" }),
+        Plot.ruleY([trajectory.guessing_error].filter((e) => e !== null), { stroke: COLOR.ink, strokeDasharray: "4 3" }),
         Plot.line(errors, { x: "trees", y: "error", stroke: COLOR.null, strokeWidth: 2 }),
         Plot.dot(errors, { x: "trees", y: "error", r: 3, fill: COLOR.null,
           title: (d) => `${d.trees} trees: ${digits(d.error, 3)}` }),
@@ -133,7 +133,7 @@ function drawGrowth(growth) {
     document.getElementById("oob").textContent = "No sample was left out of a tree, so there is no out-of-bag error.";
   }
   const most = Math.max(1, d3.max(looks, (d) => d.selected));
-  draw("stability", () => ({ ...frame, x: treeAxis(growth.trees),
+  draw("stability", () => ({ ...frame, x: treeAxis(trajectory.trees),
     y: { label: "↑ features", domain: [0, most * 1.1], grid: true, ticks: d3.ticks(0, most, 5).filter(Number.isInteger), tickFormat: "d" },
     marks: [
       Plot.line(looks, { x: "trees", y: "common", stroke: COLOR.null, strokeWidth: 2 }),

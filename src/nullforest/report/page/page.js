@@ -82,7 +82,7 @@ class Page {
   drawAll() {
     drawHistogram(this.decider, this.state);
     drawQQ(this.decider, this.state, this.points);
-    if (this.data.growth) drawGrowth(this.data.growth);
+    if (this.data.trajectory) drawTrajectory(this.data.trajectory);
   }
 
   async copy() {

@@ -8,7 +8,7 @@ from nullforest._util.errors import InputError
 from nullforest.report.plots.base import Display
 from nullforest.report.plots.counts import CountsDisplay
 from nullforest.report.plots.manhattan import ManhattanDisplay
-from nullforest.report.plots.trajectory import CourseDisplay, StabilityDisplay
+from nullforest.report.plots.trajectory import StabilityDisplay, TrajectoryDisplay
 from nullforest.report.plots.volcano import VolcanoDisplay
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CountsDisplay",
-    "CourseDisplay",
     "Display",
     "ManhattanDisplay",
     "StabilityDisplay",
+    "TrajectoryDisplay",
     "VolcanoDisplay",
     "plot",
 ]
@@ -29,7 +29,7 @@ KINDS: dict[str, Any] = {
     "manhattan": ManhattanDisplay,
     "volcano": VolcanoDisplay,
     "stability": StabilityDisplay,
-    "course": CourseDisplay,
+    "trajectory": TrajectoryDisplay,
 }
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nullforest.engine.watching import Growth
+    from nullforest.engine.watching import Trajectory
     from nullforest.selection.selection import Selection
 
 Floats = NDArray[np.float64]
@@ -77,14 +77,14 @@ def largest_selected_p(selection: Selection) -> float:
     return selection.alpha / len(selection.pvalues)
 
 
-def growth_of(selection: Selection) -> Growth:
+def growth_of(selection: Selection) -> Trajectory:
     """What was seen of the forest while it grew."""
-    if selection.growth is None:
+    if selection.trajectory is None:
         raise InputError(
             "This selection does not know how its forest grew; make it with "
             "nullforest.watch(X, y, ...) to see its course."
         )
-    return selection.growth
+    return selection.trajectory
 
 
 def name_points(

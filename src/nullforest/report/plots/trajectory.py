@@ -67,13 +67,13 @@ class StabilityDisplay(Display):
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
-        growth = growth_of(selection)
+        trajectory = growth_of(selection)
         return cls(
-            trees=growth.trees,
-            log_adjusted=log_p(growth.adjusted),
-            support=selection.support[growth.followed],
+            trees=trajectory.trees,
+            log_adjusted=log_p(trajectory.adjusted),
+            support=selection.support[trajectory.followed],
             limit=float(log_p(selection.alpha)),
-            names=selection.tally.names[growth.followed],
+            names=selection.tally.names[trajectory.followed],
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -95,7 +95,7 @@ class StabilityDisplay(Display):
 
 
 @dataclass(eq=False)
-class CourseDisplay(Display):
+class TrajectoryDisplay(Display):
     """Count of the leading features against the number of trees, with threshold and null.
 
     Attributes
@@ -124,14 +124,14 @@ class CourseDisplay(Display):
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
-        growth = growth_of(selection)
+        trajectory = growth_of(selection)
         return cls(
-            trees=growth.trees,
-            counts=growth.counts,
-            support=selection.support[growth.followed],
-            thresholds=growth.thresholds,
-            expected=growth.expected,
-            names=selection.tally.names[growth.followed],
+            trees=trajectory.trees,
+            counts=trajectory.counts,
+            support=selection.support[trajectory.followed],
+            thresholds=trajectory.thresholds,
+            expected=trajectory.expected,
+            names=selection.tally.names[trajectory.followed],
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def likeness(X, known):
+def mean_r2(X, known):
     """Mean squared correlation of ranks, what the columns `known` explain taken out first."""
     known = np.column_stack(known)
     left = []

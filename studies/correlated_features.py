@@ -29,10 +29,10 @@ FEW_SAMPLES, FEW_FEATURES, FEW_TREES, CANDIDATES, FORESTS = 200, 20, 40, (3, 5, 
 JUDGED = 20  # every so many forests the null is asked
 
 
-def likeness(X: Any, y: Any) -> float:
-    """What a forest on these data knows of the likeness of features."""
+def mean_r2(X: Any, y: Any) -> float:
+    """What a forest on these data knows of the mean_r2 of features."""
     probes = nf.grow(X, y, trees=1, keep_trees=False, oob=False).tally.probes
-    return float("nan") if probes is None else probes.likeness
+    return float("nan") if probes is None else probes.mean_r2
 
 
 def crowded(seed: int) -> list[dict[str, Any]]:
@@ -76,20 +76,23 @@ def main() -> None:
     parser.add_argument("--thickness", type=Path)
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
-    plain = [likeness(normal_features(rng, 100, 2_000), np.arange(100) % 2) for _ in range(20)]
+    plain = [mean_r2(normal_features(rng, 100, 2_000), np.arange(100) % 2) for _ in range(20)]
     print(f"independent: {min(plain)} to {max(plain)}")
-    print("a fifth relevant:", likeness(*nf.simulate.independent(100, 2_000, 400, 0.7, seed=1)[:2]))
+    print(
+        "a fifth relevant:",
+        mean_r2(*nf.simulate.independent(100, 2_000, 400, 0.7, seed=1)[:2]),
+    )
     leukaemia = nf.datasets.load_leukemia_sex()
-    print("leukaemia:", likeness(leukaemia.data, leukaemia.target))
+    print("leukaemia:", mean_r2(leukaemia.data, leukaemia.target))
     if arguments.npz:
         with np.load(arguments.npz, allow_pickle=False) as file:
-            print(f"{arguments.npz.stem}:", likeness(file["X"], file["y"]))
+            print(f"{arguments.npz.stem}:", mean_r2(file["X"], file["y"]))
     if arguments.thickness:
         model = nf.simulate.CorticalModel.fit(arguments.thickness)
         region = model.region(0.01, 4_000)
         for samples in (100, 200, 400):
             maps = model.draw(samples, region, 0.5, seed=1, dtype=np.float32)
-            print(f"cortical, S = {samples}:", likeness(*maps))
+            print(f"cortical, S = {samples}:", mean_r2(*maps))
     draws: list[Literal["node", "tree"]] = ["node", "tree"]
     for draw, candidates in with_progress(list(product(draws, CANDIDATES)), "few features"):
         print(f"variance, {draw}, {candidates} candidates:", variance_ratio(candidates, draw))
