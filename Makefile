@@ -4,8 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/* src/nullforest/engine/native/*/*)
 
-.PHONY: help demo test browser ranger lint figures bench sanitize portable study study-calibration \
-  study-wrappers study-reproduction clean
+.PHONY: help demo test browser ranger lint figures bench fuzz sanitize portable study study-calibration \
+  study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -65,6 +65,11 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/clusters.py
 	$(BIN)/python benchmarks/large.py
 
+CALLS ?= 5000
+SEED ?= 0
+fuzz: $(VENV)/.installed ## hostile calls: results or sentences, no crash, hang or traceback (CALLS=5000 SEED=0)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --calls $(CALLS) --seed $(SEED)
+
 # Each of the next two builds into an environment of its own, so that the usual one stays.
 sanitize: ## the native tests under the address and undefined-behaviour sanitizers
 	$(PYTHON) -m venv $(VENV)-sanitize
@@ -72,7 +77,8 @@ sanitize: ## the native tests under the address and undefined-behaviour sanitize
 		--config-settings=build-dir=build/sanitize '.[test]'
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(VENV)-sanitize/bin/python -m pytest tests/engine -k "not against_sklearn" # the interpreter leaks at exit by design
+		$(VENV)-sanitize/bin/python -m pytest tests/engine \
+		-k "not against_sklearn and not address_space and not valgrind" # the interpreter leaks at exit by design; sanitizers need more addresses than those tests allow
 
 portable: ## the native tests on a build without AVX2 and AVX-512
 	$(PYTHON) -m venv $(VENV)-portable
@@ -81,7 +87,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-wrappers study-reproduction study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -96,8 +102,12 @@ study-reproduction: $(VENV)/.installed ## every table and figure of the paper; v
 	$(BIN)/python -m studies.stop_rules
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
-study-kills: $(VENV)/.installed ## 20 resumable runs killed at random moments: do all end alike?
-	$(BIN)/python -m studies.kills --trials 20
+# DATA=folder with golub.npz, singh.npz, alon.npz and khan.npz (X, y) adds expression data.
+study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/theory.md
+	$(BIN)/python -m studies.sensitivity --page docs/theory.md $(if $(DATA),--data $(DATA))
+
+study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and full disks (half an hour)
+	$(BIN)/python -m studies.kills --trials 100
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo src/nullforest/engine/_native.pyi

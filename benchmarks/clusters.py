@@ -28,7 +28,7 @@ import psutil
 import nullforest as nf
 from nullforest.engine.blocks import _Sums, grow_block
 from nullforest.engine.data.targets import as_target
-from nullforest.engine.settings import make_plan
+from nullforest.engine.settings import ForestSettings
 
 S, F, TREES, CANDIDATES = 500, 10_242, 1_024, 512
 WORKERS, SEED = 2, 0
@@ -108,13 +108,10 @@ def timed(
 def adding_rate(X: np.ndarray, y: np.ndarray) -> float:
     """Nodes a second that one client can add up: the bound on how many workers it can serve."""
     table = nf.RankTable(X)
-    target = as_target(y, n_samples=S, X=X)
-    plan = make_plan(
-        S, F, trees=TREES, candidates=CANDIDATES, draw="node", pool=None, samples=0.5,
-        replace=False, min_leaf=1, min_split=2, max_depth=None, min_gain=0.0, seed=SEED,
-        first_tree=0,
-    )  # fmt: skip
-    block = grow_block(table, target, (plan, False, False))
+    target = as_target(y, S)
+    settings = ForestSettings(trees=TREES, candidates=CANDIDATES, probes=0, seed=SEED)
+    settings = settings.resolved(table.shape, target.criterion)
+    block = grow_block(table, target, (settings, False, False))
     best = np.inf
     for _ in range(5):
         sums = _Sums(table, target, False, False, {})

@@ -53,7 +53,7 @@ def extrapolation() -> list[str]:
         ("what a block of trees costs more than its trees", f"{1000 * per_block:.1f} ms",
          f"measured: processor time, Dask on work C, {blocks_measured} blocks, sending included"),
         ("nodes that one client adds up in a second", f"{adding / 1e6:.1f} million", "measured"),
-        ("judging 10⁶ counts", f"{judging:.1f} s", "measured, processor time"),
+        ("testing 10⁶ counts", f"{judging:.1f} s", "measured, processor time"),
         ("network to each machine", f"{NETWORK / 1e9:.0f} GB/s", "assumed"),
         ("sending the table", f"{sending:.1f} s", f"computed: {table / 1e9:.2f} GB, all at once"),
         (f"growing on {CORES} cores", f"{growing:.1f} s", "computed: linear in trees and cores"),

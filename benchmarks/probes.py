@@ -19,7 +19,8 @@ from unittest.mock import patch
 import numpy as np
 
 import nullforest as nf
-from nullforest.engine import RankTable, probing
+from nullforest.engine import RankTable
+from nullforest.engine.probes import budget, virtual_probes
 
 #: S, F, trees, candidates, number of classes (0: numbers), other settings.
 WORKS: dict[str, tuple[int, int, int, int, int, dict[str, Any]]] = {
@@ -53,7 +54,7 @@ def shares(repeats: int) -> None:
     for name, (S, F, trees, candidates, kind, settings) in WORKS.items():
         table, y = data(S, F, kind)
         settings = {"trees": trees, "candidates": candidates} | settings
-        number = probing.default_number(S, F, candidates)
+        number = budget.default_number(S, F, candidates)
         best = {0: np.inf, number: np.inf}
         for _ in range(repeats):
             for probes in best:
@@ -64,11 +65,11 @@ def shares(repeats: int) -> None:
 
 def spreading(repeats: int) -> None:
     F = 2_000
-    print("\n| candidates | a probe is asked | added | noise of q·W̄ | variance | of the counts |")
+    print("\n| candidates | evaluated | added | noise of q·W̄ | variance | of the counts |")
     print("|---|---|---|---|---|---|")
     for candidates in (round(F**0.5), F // 20):
         table, y = data(100, F, 2)
-        always, some = probing.RATE_UNITS, round(1.5 * candidates / F * probing.RATE_UNITS)
+        always, some = budget.RATE_UNITS, round(1.5 * candidates / F * budget.RATE_UNITS)
         plain = min(
             seconds(table, y, trees=1_000, candidates=candidates, probes=0) for _ in range(repeats)
         )
@@ -77,7 +78,7 @@ def spreading(repeats: int) -> None:
             "in a share of the trees": (some, always),
         }.items():
             best, means, variances, counts = np.inf, [], [], []
-            with patch.object(probing, "asking_rates", lambda *_, rates=rates: rates):
+            with patch.object(virtual_probes, "evaluation_rates", lambda *_, rates=rates: rates):
                 for seed in range(4 * repeats):
                     start = time.process_time()
                     tally = nf.grow(

@@ -1,4 +1,4 @@
-"""Where do the figures of the documentation come from? Run this: `make figures`."""
+"""Figures of the documentation; `make figures` runs this script."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 from sklearn.utils import Bunch
 
 import nullforest as nf
-from nullforest.report.plots import KINDS, CountsDisplay
+from nullforest.report.plots import DISPLAYS, CountsDisplay
 
 FIGURES = Path(__file__).parent / "figures"
-#: Width and height of the screens that the report is shown on.
+#: Width and height of the screens of the report.
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
@@ -26,21 +26,19 @@ def save(out: Path, name: str) -> None:
 
 
 def leukemia(out: Path, data: Bunch, selection: nf.Selection) -> None:
-    """Counts of the leukaemia data with the null, the threshold, and the genes that are known."""
+    """Counts of the leukaemia data, null distribution, threshold and known relevant genes."""
     axes = plt.subplots(figsize=(8, 3.6), layout="constrained")[1]
     CountsDisplay.from_selection(
-        selection, known=data.known, known_label="known to tell the sex", ax=axes
+        selection, known=data.known, known_label="known to be relevant", ax=axes
     )
-    axes.set_xlabel("how often the forest chose a probe")
-    axes.set_ylabel("probes")
     save(out, "leukemia.png")
     hits = int((selection.support & data.known).sum())
-    print(f"leukemia.png: {selection.headline()}; {hits} of {data.known.sum()} known probes")
+    print(f"leukemia.png: {selection.headline()}; {hits} of {data.known.sum()} known features")
 
 
 def plots(out: Path, selection: nf.Selection) -> None:
     """Every plot of `selection.plot`."""
-    for kind in KINDS:
+    for kind in DISPLAYS:
         selection.plot(kind)
         save(out, f"plot-{kind}.png")
         print(f"plot-{kind}.png")

@@ -1,4 +1,4 @@
-"""Run every study, one after the other; each goes on where it was interrupted."""
+"""Run every study, one after the other; each resumes where it was interrupted."""
 
 import subprocess
 import sys

@@ -1,9 +1,9 @@
-"""How alike are features, and how crowded may a tree be? The numbers that docs/theory.md quotes.
+"""Mean squared correlations and saturated trees: numbers quoted in docs/theory.md.
 
-python -m studies.alike [--npz FILE] [--thickness FILE]
+python -m studies.correlated_features [--npz FILE] [--thickness FILE]
 
 FILE: arrays X and y; maps of cortical thickness (subjects x vertices). The leukaemia data are
-always looked at.
+always included.
 """
 
 from __future__ import annotations
@@ -18,37 +18,38 @@ import pandas as pd
 
 import nullforest as nf
 from nullforest.nulls import bagged
+from nullforest.nulls.rates import saturation
 from studies.calibration.null_data import normal_features, rows_of
 from studies.calibration.tables import ratios, wide
 from studies.records import with_progress
 
-#: A forest with more nodes per tree than features in a pool.
+#: A forest of saturated trees, with more nodes than features in a pool.
 S, F, POOL, TREES, DATA_SETS = 400, 1_000, 31, 1_000, 30
 #: Forests of the paper's low-dimensional experiment: few features, whole trees.
 FEW_SAMPLES, FEW_FEATURES, FEW_TREES, CANDIDATES, FORESTS = 200, 20, 40, (3, 5, 7), 600
-JUDGED = 20  # every so many forests the null is asked
+EVERY = 20  # of the forests whose null distribution is computed
 
 
 def mean_r2(X: Any, y: Any) -> float:
-    """What a forest on these data knows of the mean_r2 of features."""
+    """Mean squared correlation between features, given the target, as a forest measures it."""
     probes = nf.grow(X, y, trees=1, keep_trees=False, oob=False).tally.probes
     return float("nan") if probes is None else probes.mean_r2
 
 
-def crowded(seed: int) -> list[dict[str, Any]]:
+def saturated(seed: int) -> list[dict[str, Any]]:
     """False positives of one null data set in a forest whose pools are small."""
     rng = np.random.default_rng([seed, 8])
     X, y = normal_features(rng, S, F), rng.permutation(np.arange(S) % 2)
     forest = nf.grow(
         X, y, trees=TREES, candidates=POOL, draw="tree", seed=seed, keep_trees=False, oob=False
     )
-    load = forest.tally.nodes_per_tree.mean() / POOL
-    return rows_of(forest.tally, {"cell": f"{load:.1f} nodes per feature of a pool"}, rng)
+    load = saturation(forest.tally)
+    return rows_of(forest.tally, {"setting": f"{load:.1f} nodes per feature of a pool"}, rng)
 
 
 def variance_ratio(candidates: int, draw: Literal["node", "tree"]) -> str:
-    """Variance of the counts of few features ÷ what the bagged null says of it."""
-    seen, expected = [], []
+    """Variance of the counts of few features ÷ that of the bagged null model."""
+    observed, expected = [], []
     for seed in range(FORESTS):
         X, y, _ = nf.simulate.independent(FEW_SAMPLES, FEW_FEATURES, 0, 0.0, seed=seed)
         tally = nf.grow(
@@ -62,15 +63,15 @@ def variance_ratio(candidates: int, draw: Literal["node", "tree"]) -> str:
             keep_trees=False,
             oob=False,
         ).tally
-        seen.append(tally.counts.var())
-        if seed % JUDGED == 0:
-            expected.append(bagged.from_tally(tally).mixture.variance)
-    ratio, error = np.mean(seen), np.std(seen) / np.sqrt(FORESTS)
+        observed.append(tally.counts.var())
+        if seed % EVERY == 0:
+            expected.append(bagged.from_tally(tally).distributions[0].variance)
+    ratio, error = np.mean(observed), np.std(observed) / np.sqrt(FORESTS)
     return f"{ratio / np.mean(expected):.2f} ± {error / np.mean(expected):.2f}"
 
 
 def main() -> None:
-    """Print all of them."""
+    """Print the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--npz", type=Path)
     parser.add_argument("--thickness", type=Path)
@@ -97,8 +98,8 @@ def main() -> None:
     for draw, candidates in with_progress(list(product(draws, CANDIDATES)), "few features"):
         print(f"variance, {draw}, {candidates} candidates:", variance_ratio(candidates, draw))
     pieces = with_progress(list(range(DATA_SETS)), "small pools")
-    rows = pd.DataFrame([row for seed in pieces for row in crowded(seed)])
-    print(wide(ratios(rows.assign(cell=rows["cell"].iloc[0]), ["cell"]), "cell"))
+    rows = pd.DataFrame([row for seed in pieces for row in saturated(seed)])
+    print(wide(ratios(rows.assign(setting=rows["setting"].iloc[0]), ["setting"]), "setting"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How does a study survive an interruption? One CSV row per finished piece, appended at once."""
+"""Resumable studies: the rows of a finished piece are appended to a CSV file at once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import nullforest
+from nullforest._util.progress import progress_bar
 
 RESULTS = Path(__file__).parent / "results"
 
 
 class Records:
-    """Rows of one study in `results/<name>.csv`; pieces that are there are not run again."""
+    """Rows of one study in `results/<name>.csv`, by which finished pieces are recognised."""
 
     def __init__(self, name: str, keys: tuple[str, ...], folder: Path = RESULTS) -> None:
         self.path = folder / f"{name}.csv"
@@ -47,13 +47,9 @@ class Records:
 
 
 def with_progress(pieces: Iterable[Any], title: str) -> Iterator[Any]:
-    """Go through the pieces with a bar that tells the time left."""
+    """Iterate over the pieces with a progress bar."""
     pieces = list(pieces)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns) as progress:
-        yield from progress.track(pieces, description=title)
+    with progress_bar(title, log=True) as tell:
+        for done, piece in enumerate(pieces):
+            tell(done, len(pieces))
+            yield piece

@@ -1,11 +1,12 @@
-"""Which stop rule comes nearest to the printed comparison tables? A grid of rules, the model alone.
+"""Grid search for the stop rule that comes nearest to the printed comparison tables.
 
 python -m studies.stop_rules [--jobs J] [--finished]
 
 The paper does not give its stop rule. Leaf sizes, sizes of a node that may split and depths are
-tried in the forests of its two tables, with the seeds of the reproduction. Permutations play no
-part, so that they can speak for or against the rule that is found. One row per rule and pairing of
-the captions lands in studies/results/stop_rules.csv; rules that are there are not tried again.
+tried in the forests of its two tables, with the seeds of the reproduction. Only the rates of the
+model are compared; those of permutation testing remain an independent check of the rule that is
+found. One row per rule and pairing of the captions is kept in studies/results/stop_rules.csv;
+rules that are there are not run again.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import pandas as pd
 from joblib import Parallel, delayed
 
 from nullforest.evaluation.paper import comparison_tables as comparison
-from nullforest.evaluation.paper.agreement import PAIRINGS, compared, ranking
+from nullforest.evaluation.paper.agreement import compared, ranking
 from nullforest.evaluation.paper.computing import one_forest
+from nullforest.evaluation.paper.experiment import grid
 from nullforest.evaluation.paper.stop_rules import StopRule
+from studies.markdown import markdown
 from studies.records import Records, with_progress
 
 LEAVES = range(1, 11)
@@ -30,7 +32,7 @@ SHOWN = 20
 
 
 def rules() -> list[StopRule]:
-    """Every rule of the grid, each once: a node of twice the leaf size can always split."""
+    """Every rule of the grid once: a node of twice the leaf size can always split."""
     return [
         StopRule(leaf, depth, split)
         for depth in DEPTHS
@@ -41,14 +43,13 @@ def rules() -> list[StopRule]:
 
 
 def piece(rule: StopRule) -> list[dict[str, Any]]:
-    """How well one rule fits, in both pairings."""
-    settings = comparison.SETTINGS["full"]
+    """Fit of one rule, in both pairings."""
+    cells = [comparison.cell(p) for p in grid({"rule": rule, **comparison.FORESTS})]
     results = [
         (cell, [one_forest(cell.parameters, SEED, run, ("paper",)) for run in range(RUNS)])
-        for cell in comparison.forests_of(rule, settings)
+        for cell in cells
     ]
-    table = comparison.table(results)
-    cells = pd.concat([compared(table, rule, pairing) for pairing in PAIRINGS])
+    numbers = compared(comparison.table(results))
     nodes = {
         f"nodes_{cell.parameters['n_samples']}": records[0]["nodes_per_tree"]
         for cell, records in results
@@ -56,12 +57,12 @@ def piece(rule: StopRule) -> list[dict[str, Any]]:
     }
     return [
         {**row, **nodes, "runs": RUNS, "seed": SEED}
-        for row in ranking(cells).round(6).to_dict("records")
+        for row in ranking(numbers).round(6).to_dict("records")
     ]
 
 
 def main() -> None:
-    """Try what was not tried yet, then show the rules that fit best."""
+    """Run the rules that are not finished, then print those that fit best."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=-1, help="cores to use; -1 for all")
     parser.add_argument("--finished", action="store_true", help="compute nothing")
@@ -75,7 +76,7 @@ def main() -> None:
         records.add(next(found))
     frame = records.frame().sort_values("distance").drop(columns=["seed", "version"])
     print(f"{frame['rule'].nunique()} rules")
-    print(frame.head(SHOWN).to_markdown(index=False, floatfmt=".3f"))
+    print(markdown(frame.head(SHOWN), ".3f"))
 
 
 if __name__ == "__main__":

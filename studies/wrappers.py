@@ -1,9 +1,9 @@
-"""Do the wrappers do what one forest cannot, and do they stop where nothing is to be found?
+"""Error rates and power of the wrappers, and calibration of group p-values.
 
 python -m studies.wrappers [--only power null groups]
 
-Runs what is not done yet (one CSV row per finished piece in studies/results), then writes the
-tables into docs/wrappers.md, between its markers.
+Runs what is not finished (rows are kept in studies/results), then writes the tables into
+docs/wrappers.md, between its markers. `--only` without a name runs nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from scipy import stats
 
 import nullforest as nf
 from nullforest.nulls.groups import group_null
+from studies.markdown import markdown
 from studies.records import Records, with_progress
 
 DOCS = Path(__file__).parent.parent / "docs" / "wrappers.md"
@@ -29,6 +30,7 @@ GROUP_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80)
 GROUP_SEEDS, GROUP_F = 20, 1_000
 
 
+#: Forests of the current data set: all wrappers begin with the same one.
 _KNOWN: dict[tuple[bytes, bytes, int], nf.Selection] = {}
 
 
@@ -66,8 +68,8 @@ def power_piece(error: Any, alpha: float, seed: int) -> list[dict[str, Any]]:
 
 
 def bagged(X: Any, y: Any, seed: int) -> nf.Selection:
-    """A forest without probes, judged by the bagged null at a family-wise error rate of 0.05."""
-    key = (X.tobytes(), y.tobytes(), seed)  # all wrappers begin with the same forest
+    """A forest without probes, tested with the bagged null model at a FWER of .05."""
+    key = (X.tobytes(), y.tobytes(), seed)
     if key not in _KNOWN:
         forest = nf.grow(X, y, trees=NULL_TREES, probes=0, keep_trees=False, oob=False, seed=seed)
         _KNOWN[key] = nf.select(forest.tally, 0.05, "fwer", "bagged")
@@ -104,7 +106,7 @@ def group_piece(seed: int) -> list[dict[str, Any]]:
 
 
 def run(only: list[str] | None) -> None:
-    """Run the pieces that are not done."""
+    """Run the pieces that are not finished."""
     power = Records("wrappers_power", ("error", "alpha", "seed"))
     nothing = Records("wrappers_null", ("seed",))
     groups = Records("wrappers_groups", ("seed",))
@@ -124,76 +126,79 @@ def run(only: list[str] | None) -> None:
 def power_table(rows: pd.DataFrame) -> pd.DataFrame:
     """False negative and false positive rates with their standard errors."""
     rows = rows.assign(FNR=rows["missed"] / N, FPR=rows["false"] / (F - N))
-    grouped = rows.groupby(["error", "alpha", "method"], sort=False)
-    return grouped.agg(
-        FNR=("FNR", "mean"),
-        FNR_se=("FNR", "sem"),
-        FPR=("FPR", "mean"),
-        FPR_se=("FPR", "sem"),
-        false_features=("false", "mean"),
-        seeds=("FNR", "size"),
-    ).reset_index()
+    lines = []
+    for (error, alpha, method), part in rows.groupby(["error", "alpha", "method"], sort=False):
+        line = {"error rate": error, "α": f"{alpha:g}", "method": method}
+        line |= {
+            rate: f"{part[rate].mean():.4f} ± {part[rate].sem():.4f}" for rate in ("FNR", "FPR")
+        }
+        lines.append(
+            line | {"false features": f"{part['false'].mean():.2f}", "data sets": len(part)}
+        )
+    return pd.DataFrame(lines)
 
 
 def null_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Runs in which anything was selected, and what the binomial allows."""
+    """Data sets in which anything was selected, and the quantile of the binomial distribution."""
     runs = rows["seed"].nunique()
     found = (rows["selected"] > 0).groupby(rows["method"], sort=False).sum()
     return pd.DataFrame(
         {
-            "wrapper": found.index,
-            "runs that select anything": found.to_numpy(),
-            "runs": runs,
-            "expected at 0.05": 0.05 * runs,
-            "95 % of binomial draws are at most": int(stats.binom.ppf(0.95, runs, 0.05)),
+            "method": found.index,
+            "data sets with a selected feature": found.to_numpy(),
+            "data sets": runs,
+            "expected at .05": round(0.05 * runs),
+            "95 % quantile of Bin(data sets, .05)": int(stats.binom.ppf(0.95, runs, 0.05)),
         }
     )
 
 
 def group_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Kolmogorov-Smirnov distance of the p-values from uniform ones, and its bound."""
+    """Kolmogorov-Smirnov distance of the p-values from the uniform distribution, and its bound."""
     lines = []
     for kind, own in rows.groupby("null", sort=False):
-        for name, part in [("all", own), *((f"size {s}", x) for s, x in own.groupby("size"))]:
+        for name, part in [("all", own), *own.groupby("size")]:
             n = len(part)
             lines.append(
                 {
-                    "null": kind,
-                    "groups": name,
-                    "n": n,
+                    "null model": kind,
+                    "features per group": name,
+                    "groups": n,
                     "KS distance": stats.kstest(part["p"], "uniform").statistic,
-                    # Dvoretzky-Kiefer-Wolfowitz: exceeded with probability 0.001 at most
+                    # Dvoretzky-Kiefer-Wolfowitz: exceeded with probability .001 at most
                     "bound": np.sqrt(np.log(2 / 0.001) / (2 * n)),
-                    "share below .05": (part["p"] < 0.05).mean(),
+                    "share of p-values below .05": (part["p"] < 0.05).mean(),
                 }
             )
     return pd.DataFrame(lines)
 
 
-def write_tables() -> None:
-    """Put every table between its markers in the documentation."""
-    text = DOCS.read_text(encoding="utf-8")
-    for name, make, digits in [
-        ("wrappers_power", power_table, ".4f"),
-        ("wrappers_null", null_table, ".3g"),
-        ("wrappers_groups", group_table, ".3f"),
-    ]:
+TABLES = {
+    "wrappers_power": power_table,
+    "wrappers_null": null_table,
+    "wrappers_groups": group_table,
+}
+
+
+def with_tables(text: str) -> str:
+    """The page with every table between its markers."""
+    for name, make in TABLES.items():
         rows = Records(name, ("seed",)).frame()
         if len(rows):
-            table = make(rows).to_markdown(index=False, floatfmt=digits)
-            print(f"\n{name}\n{table}")
             start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
             before, rest = text.split(start, 1)
-            text = before + start + table + end + rest.split(end, 1)[1]
-    DOCS.write_text(text, encoding="utf-8")
+            text = before + start + markdown(make(rows), ".3f") + end + rest.split(end, 1)[1]
+    return text
 
 
 def main() -> None:
-    """Run and write."""
+    """Run, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", help="power, null, groups, or nothing to only write")
+    parser.add_argument("--only", nargs="*", help="power, null, groups; nothing: only write")
     run(parser.parse_args().only)
-    write_tables()
+    text = with_tables(DOCS.read_text("utf-8"))
+    DOCS.write_text(text, "utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

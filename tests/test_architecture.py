@@ -45,7 +45,7 @@ def test_files_answer_one_question():
         for p in ROOT.rglob("*")
         if p.suffix in suffixes and "vendor" not in p.parts
     }
-    assert {name: n for name, n in lengths.items() if n > 480} == {}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
 
 
 def test_the_top_folder_is_small():

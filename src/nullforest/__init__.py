@@ -1,132 +1,85 @@
-"""Which features does a random forest really use?
+"""p-values for the features of a random forest, from how often it selected each.
 
-The path of the data: forest → Tally → Null → Decision → Selection.
+The path of the data: forest → Tally → null model → error rate → Selection.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nullforest import datasets
-    from nullforest._util.errors import InputError
-    from nullforest.compute import parallel
-    from nullforest.datasets import simulate
-    from nullforest.engine import Forest, ParquetColumns, RankTable, grow, grow_many
-    from nullforest.engine.resuming import resume
-    from nullforest.engine.watching import watch
-    from nullforest.estimators import wrappers
-    from nullforest.estimators.forests import ForestClassifier, ForestRegressor
-    from nullforest.estimators.selector import ForestSelector
-    from nullforest.estimators.wrappers import (
-        BackwardElimination,
-        ForwardSelection,
-        GroupSelector,
-        KnockOut,
-        StabilitySelection,
-    )
-    from nullforest.evaluation import baselines, importances
-    from nullforest.evaluation.audit import Audit, audit
-    from nullforest.evaluation.comparison import Comparison, compare, compare_runs
-    from nullforest.evaluation.planning import PowerPlan, plan
-    from nullforest.features.correlated import find_correlated
-    from nullforest.features.groups import GroupSelection, select_groups
-    from nullforest.features.interactions import find_interactions
-    from nullforest.features.spatial import groups_from_coordinates, groups_from_mesh
-    from nullforest.nulls import null
-    from nullforest.report import plots
-    from nullforest.selection.forecast import Forecast, more_trees
-    from nullforest.selection.selection import Selection, select
-    from nullforest.tallies.readers import tally
-    from nullforest.tallies.tally import Tally
+    from nullforest import datasets as datasets
+    from nullforest._util.errors import InputError as InputError
+    from nullforest.compute import parallel as parallel
+    from nullforest.datasets import simulate as simulate
+    from nullforest.engine import Forest as Forest
+    from nullforest.engine import ParquetColumns as ParquetColumns
+    from nullforest.engine import RankTable as RankTable
+    from nullforest.engine import grow as grow
+    from nullforest.engine import grow_many as grow_many
+    from nullforest.engine.resuming import resume as resume
+    from nullforest.engine.watching import watch as watch
+    from nullforest.estimators import wrappers as wrappers
+    from nullforest.estimators.classifier import ForestClassifier as ForestClassifier
+    from nullforest.estimators.regressor import ForestRegressor as ForestRegressor
+    from nullforest.estimators.selector import ForestSelector as ForestSelector
+    from nullforest.estimators.wrappers import BackwardElimination as BackwardElimination
+    from nullforest.estimators.wrappers import ForwardSelection as ForwardSelection
+    from nullforest.estimators.wrappers import GroupSelector as GroupSelector
+    from nullforest.estimators.wrappers import KnockOut as KnockOut
+    from nullforest.estimators.wrappers import StabilitySelection as StabilitySelection
+    from nullforest.evaluation import baselines as baselines
+    from nullforest.evaluation import importances as importances
+    from nullforest.evaluation.audit import Audit as Audit
+    from nullforest.evaluation.audit import audit as audit
+    from nullforest.evaluation.comparison import Comparison as Comparison
+    from nullforest.evaluation.comparison import compare as compare
+    from nullforest.evaluation.comparison import compare_runs as compare_runs
+    from nullforest.evaluation.planning import PowerPlan as PowerPlan
+    from nullforest.evaluation.planning import plan as plan
+    from nullforest.features.correlated import find_correlated as find_correlated
+    from nullforest.features.groups import GroupSelection as GroupSelection
+    from nullforest.features.groups import select_groups as select_groups
+    from nullforest.features.interactions import find_interactions as find_interactions
+    from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
+    from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
+    from nullforest.nulls import null as null
+    from nullforest.report import plots as plots
+    from nullforest.selection.forecast import Forecast as Forecast
+    from nullforest.selection.forecast import more_trees as more_trees
+    from nullforest.selection.selection import Selection as Selection
+    from nullforest.selection.selection import select as select
+    from nullforest.tallies.readers import tally as tally
+    from nullforest.tallies.tally import Tally as Tally
 
-__all__ = [
-    "Audit",
-    "BackwardElimination",
-    "Comparison",
-    "Forecast",
-    "Forest",
-    "ForestClassifier",
-    "ForestRegressor",
-    "ForestSelector",
-    "ForwardSelection",
-    "GroupSelection",
-    "GroupSelector",
-    "InputError",
-    "KnockOut",
-    "ParquetColumns",
-    "PowerPlan",
-    "RankTable",
-    "Selection",
-    "StabilitySelection",
-    "Tally",
-    "audit",
-    "baselines",
-    "compare",
-    "compare_runs",
-    "datasets",
-    "find_correlated",
-    "find_interactions",
-    "groups_from_coordinates",
-    "groups_from_mesh",
-    "grow",
-    "grow_many",
-    "importances",
-    "more_trees",
-    "null",
-    "parallel",
-    "plan",
-    "plots",
-    "resume",
-    "select",
-    "select_groups",
-    "simulate",
-    "tally",
-    "watch",
-    "wrappers",
-]
 __version__ = "0.1.0"
 
-#: Where each public name lives. It is imported when first used: pandas and scikit-learn alone
+#: Where the public names live. They are imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
-_HOMES = {
-    "Audit": "evaluation.audit",
-    "BackwardElimination": "estimators.wrappers",
-    "Comparison": "evaluation.comparison",
-    "Forest": "engine",
-    "ForestClassifier": "estimators.forests",
-    "ForestRegressor": "estimators.forests",
-    "ForestSelector": "estimators.selector",
-    "ForwardSelection": "estimators.wrappers",
-    "GroupSelection": "features.groups",
-    "GroupSelector": "estimators.wrappers",
-    "InputError": "_util.errors",
-    "KnockOut": "estimators.wrappers",
-    "Forecast": "selection.forecast",
-    "ParquetColumns": "engine",
-    "PowerPlan": "evaluation.planning",
-    "RankTable": "engine",
-    "Selection": "selection.selection",
-    "StabilitySelection": "estimators.wrappers",
-    "Tally": "tallies.tally",
-    "audit": "evaluation.audit",
-    "compare": "evaluation.comparison",
-    "compare_runs": "evaluation.comparison",
-    "find_correlated": "features.correlated",
-    "find_interactions": "features.interactions",
-    "groups_from_coordinates": "features.spatial",
-    "groups_from_mesh": "features.spatial",
-    "grow": "engine",
-    "grow_many": "engine",
-    "more_trees": "selection.forecast",
-    "null": "nulls",
-    "parallel": "compute",
-    "plan": "evaluation.planning",
-    "resume": "engine.resuming",
-    "select": "selection.selection",
-    "select_groups": "features.groups",
-    "tally": "tallies.readers",
-    "watch": "engine.watching",
+_NAMES = {
+    "_util.errors": "InputError",
+    "compute": "parallel",
+    "engine": "Forest ParquetColumns RankTable grow grow_many",
+    "engine.resuming": "resume",
+    "engine.watching": "watch",
+    "estimators.classifier": "ForestClassifier",
+    "estimators.regressor": "ForestRegressor",
+    "estimators.selector": "ForestSelector",
+    "estimators.wrappers": "BackwardElimination ForwardSelection GroupSelector KnockOut "
+    "StabilitySelection",
+    "evaluation.audit": "Audit audit",
+    "evaluation.comparison": "Comparison compare compare_runs",
+    "evaluation.planning": "PowerPlan plan",
+    "features.correlated": "find_correlated",
+    "features.groups": "GroupSelection select_groups",
+    "features.interactions": "find_interactions",
+    "features.spatial": "groups_from_coordinates groups_from_mesh",
+    "nulls": "null",
+    "selection.forecast": "Forecast more_trees",
+    "selection.selection": "Selection select",
+    "tallies.readers": "tally",
+    "tallies.tally": "Tally",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 _FOLDERS = {
     "baselines": "evaluation.baselines",
     "datasets": "datasets",
@@ -135,6 +88,7 @@ _FOLDERS = {
     "simulate": "datasets.simulate",
     "wrappers": "estimators.wrappers",
 }
+__all__ = sorted([*_HOMES, *_FOLDERS])
 
 
 def __getattr__(name: str) -> Any:
@@ -149,4 +103,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_FOLDERS})
+    return sorted({*globals(), *__all__})

@@ -1,1 +1,1 @@
-"""How do the published tests compare, on data with a known truth and on real data?"""
+"""Comparison of the published tests on simulated and real data."""

@@ -1,12 +1,12 @@
 """Run the comparison and the audits that docs/baselines.md quotes, and print its tables.
 
 python -m studies.baselines simulated [--repeats R]
-python -m studies.baselines peers [--repeats R]
+python -m studies.baselines packages [--repeats R]
 python -m studies.baselines ztest [--repeats R]
 python -m studies.baselines audit [--npz FILE] [--permutations R]
 python -m studies.baselines leukemia
 
-Every table is printed as Markdown, so that the documentation holds what was printed.
+Every table is printed as Markdown, as it stands in the documentation.
 """
 
 from __future__ import annotations
@@ -18,29 +18,24 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.evaluation.packages import PEERS as ADAPTERS
+from nullforest.evaluation.packages import PACKAGES as ADAPTERS
+from studies.markdown import markdown
 
 OURS = ["paper", "bagged", "probes", "altmann", "breiman_cutler", "janitza", "boruta"]
-PEERS = ["boruta_py", "ranger_altmann", "ranger_janitza", "random_forest_explainer"]
+PACKAGES = ["boruta_py", "ranger_altmann", "ranger_janitza", "random_forest_explainer"]
 RATES = ["fpr", "fpr_se", "fdr", "fdr_se", "power", "power_se"]
-#: Samples, features, relevant ones (2 %) and their correlation with the label; F/10 trees are few
-#: for a test, so there are 500.
+#: Samples, features, relevant features (2 %), their correlation with the label, trees, candidates.
+#: 500 trees instead of F/10 = 100, so that counts are large enough to test.
 S, F, N, RELEVANCE, TREES, CANDIDATES = 100, 1000, 20, 0.5, 500, 50
 
 
 def show(table: pd.DataFrame, digits: int = 3) -> None:
     """Print a table as Markdown."""
-    text = table.copy()
-    for name in text:
-        if text[name].dtype.kind == "f":
-            text[name] = [f"{value:.{digits}g}" for value in text[name]]
-    rows = [["", *map(str, text.columns)], ["---"] * (1 + text.shape[1])]
-    rows += [[str(i), *map(str, row)] for i, row in zip(text.index, text.to_numpy(), strict=True)]
-    print("\n".join(f"| {' | '.join(row)} |" for row in rows), flush=True)
+    print(markdown(table.reset_index(), f".{digits}g"), flush=True)
 
 
 def simulated(repeats: int) -> None:
-    """Power and false positives on independent features, with and without relevant ones."""
+    """Power and false positives on independent features, with relevant ones and without."""
     for relevant in (N, 0):
 
         def make(seed: int, relevant: int = relevant) -> tuple[object, object, object]:
@@ -55,16 +50,17 @@ def simulated(repeats: int) -> None:
             show(table[["selected", *RATES, "any_false", "seconds", "forests"]])
 
 
-def beside_peers(repeats: int) -> None:
-    """Our tests and the same ones in other packages, on smaller data."""
-    here = [m for m in PEERS if not ADAPTERS[m].missing()]
-    for m in PEERS:
+def other_packages(repeats: int) -> None:
+    """Tests implemented here and in other packages, on smaller data."""
+    here = [m for m in PACKAGES if not ADAPTERS[m].missing()]
+    for m in PACKAGES:
         print(f"{m}: {ADAPTERS[m].missing() or ADAPTERS[m].title}")
 
     def make(seed: int) -> tuple[object, object, object]:
         return nf.simulate.independent(100, 300, 8, RELEVANCE, seed=seed)
 
-    how = {"alpha": 0.01, "trees": 300, "candidates": 30, "permutations": 150, "rounds": 30}
+    how = {"alpha": 0.01, "error": "fpr", "trees": 300, "candidates": 30}
+    how |= {"permutations": 150, "rounds": 30}
     pairs = [("boruta", "boruta_py"), ("altmann_gini", "ranger_altmann")]
     pairs = [p for p in [*pairs, ("janitza", "ranger_janitza")] if p[1] in here]
     methods = [m for pair in pairs for m in pair]
@@ -81,7 +77,7 @@ def beside_peers(repeats: int) -> None:
 
 
 def audited(npz: Path | None, permutations: int) -> None:
-    """The false positive rate that each null reaches on real data with permuted labels."""
+    """False positive rate of each null model on real data with permuted labels."""
     if npz is None:
         leukemia = nf.datasets.load_leukemia_sex()
         name, X, y = "leukaemia, sex", leukemia.data, leukemia.target
@@ -98,7 +94,7 @@ def audited(npz: Path | None, permutations: int) -> None:
 
 
 def leukemia() -> None:
-    """All tests on the leukaemia data with sex as the label, where 16 probes are known."""
+    """All tests on the leukaemia data, sex as the label; 16 features are known to be relevant."""
     data = nf.datasets.load_leukemia_sex()
     result = nf.compare(
         data.data, data.target, OURS, alpha=0.05, error="fdr", relevant=data.known,
@@ -113,7 +109,7 @@ def leukemia() -> None:
 
 
 def z_test(repeats: int) -> None:
-    """How Breiman and Cutler's test depends on the numbers of trees and of samples."""
+    """Power and false positive rate of Breiman and Cutler's test, by trees and samples."""
     rows = []
     for trees in (100, 400):
         for samples in (50, 150, 450):
@@ -144,19 +140,21 @@ def z_test(repeats: int) -> None:
 def main() -> None:
     """Run one of the studies."""
     parser = argparse.ArgumentParser(prog="python -m studies.baselines", description=__doc__)
-    parser.add_argument("study", choices=["simulated", "peers", "ztest", "audit", "leukemia"])
+    parser.add_argument("study", choices=["simulated", "packages", "ztest", "audit", "leukemia"])
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--npz", type=Path, help="file with X and y; the embedded data if not said")
+    parser.add_argument(
+        "--npz", type=Path, help="file with X and y; the embedded data if not given"
+    )
     parser.add_argument("--permutations", type=int, default=24)
-    asked = parser.parse_args()
-    if asked.study == "simulated":
-        simulated(asked.repeats)
-    elif asked.study == "peers":
-        beside_peers(asked.repeats)
-    elif asked.study == "ztest":
-        z_test(asked.repeats)
-    elif asked.study == "audit":
-        audited(asked.npz, asked.permutations)
+    arguments = parser.parse_args()
+    if arguments.study == "simulated":
+        simulated(arguments.repeats)
+    elif arguments.study == "packages":
+        other_packages(arguments.repeats)
+    elif arguments.study == "ztest":
+        z_test(arguments.repeats)
+    elif arguments.study == "audit":
+        audited(arguments.npz, arguments.permutations)
     else:
         leukemia()
 

@@ -1,1 +1,1 @@
-"""Does each null keep its promise? False positives reached, divided by those asked for."""
+"""Calibration study: false positive rates, false discovery proportions and power."""

@@ -1,8 +1,8 @@
-"""Is the false positive rate the one asked for when nothing is related to the label?
+"""False positive rates on data in which no feature is related to the target.
 
-Each cell changes one thing about a base forest (S = 100, F = 2 000, 1 000 trees, F/20 candidates,
-half of the samples without replacement, leaves of one sample, two balanced classes). A few that
-take long have 300 trees.
+Each setting changes one thing about a forest with the default settings for its data: 100 samples,
+2 000 features, two balanced classes, 1 000 trees, F/20 = 100 candidates per node, half of the
+samples per tree without replacement, leaves of one sample. A few slow ones have 300 trees.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from studies.records import Records, with_progress
 
 ALPHAS = (0.05, 0.01, 0.001, 0.0001)
 NULLS = ("auto", "bagged", "paper")
-#: 100 data sets of 2 000 features: 200 000 null features per cell.
+#: 100 data sets of 2 000 features: 200 000 null features per setting.
 DATA_SETS, FEATURES = 100, 2_000
-#: The methods were developed on data sets of lower seeds.
+#: The null models were developed on data sets with lower seeds.
 FIRST_SEED = 5_000
 
 Rng = np.random.Generator
@@ -31,7 +31,7 @@ Array = NDArray[Any]
 
 
 def fresh(number: int, first: int = FIRST_SEED) -> range:
-    """Seeds of so many data sets."""
+    """Seeds of a number of data sets."""
     return range(first, first + number)
 
 
@@ -61,9 +61,19 @@ def classes(*shares: float) -> Callable[[Rng, int], Array]:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One setting: how the data are drawn, and what differs from the base forest."""
+class Setting:
+    """Data, and what differs from the default forest.
 
+    Attributes
+    ----------
+    label : str
+        The setting in words, as the page prints it.
+    stream : int
+        Its random stream: data sets of different settings are independent.
+    """
+
+    label: str
+    stream: int
     S: int = 100
     X: Callable[[Rng, int, int], Array] = normal_features
     y: Callable[[Rng, int], Array] = field(default_factory=lambda: classes(0.5, 0.5))
@@ -71,57 +81,81 @@ class Cell:
 
 
 F = FEATURES
-#: Forests whose probes are judged by the general kernel take long; fewer trees make up for it.
+#: The general kernel scores probes slowly; fewer trees make up for it.
 FEWER = {"trees": 300}
 BASE = {"trees": 1_000, "candidates": F // 20, "samples": 0.5}
-CELLS = {
-    "base": Cell(),
-    "bag .3": Cell(forest={"samples": 0.3}),
-    "bag .632": Cell(forest={"samples": 0.632}),
-    "bag .8": Cell(forest={"samples": 0.8}),
-    "bag 1": Cell(forest={"samples": 1.0}),
-    "bootstrap": Cell(forest={"samples": 1.0, "replace": True} | FEWER),
-    "candidates √F": Cell(forest={"candidates": round(F**0.5)}),
-    "candidates F/3": Cell(forest={"candidates": F // 3}),
-    "leaf 5": Cell(forest={"min_leaf": 5}),
-    "leaf 20": Cell(forest={"min_leaf": 20}),
-    "S 40": Cell(S=40),
-    "S 400": Cell(S=400),
-    "Strategy II": Cell(forest={"draw": "tree"}),
-    "both draws": Cell(forest={"pool": 400, "candidates": 20}),
-    "balance 90/10": Cell(y=classes(0.9, 0.1)),
-    "3 classes": Cell(y=classes(1 / 3, 1 / 3, 1 / 3), forest=FEWER),
-    "10 classes": Cell(y=classes(*[0.1] * 10), forest=FEWER),
-    "regression, normal": Cell(y=lambda rng, S: rng.standard_normal(S), forest=FEWER),
-    "regression, log-normal": Cell(y=lambda rng, S: np.exp(rng.standard_normal(S)), forest=FEWER),
-    "SNPs": Cell(X=snps),
-    "columns five times": Cell(X=fivefold),
-    "100 trees": Cell(forest={"trees": 100}),
-    "300 trees": Cell(forest={"trees": 300}),
-    "5 000 trees": Cell(forest={"trees": 5_000}),
-    "15 000 trees": Cell(forest={"trees": 15_000}),
-    "50 000 trees": Cell(forest={"trees": 50_000}),
+#: Settings that differ in the number of trees alone share one stream, so that a trend is one of
+#: the trees and not of the data.
+_TREES_STREAM = 16
+SETTINGS = {
+    "base": Setting("default forest", _TREES_STREAM),
+    "bag .3": Setting("30 % of the samples per tree", 11, forest={"samples": 0.3}),
+    "bag .632": Setting("63.2 % of the samples per tree", 12, forest={"samples": 0.632}),
+    "bag .8": Setting("80 % of the samples per tree", 13, forest={"samples": 0.8}),
+    "bag 1": Setting("all samples in every tree", 14, forest={"samples": 1.0}),
+    "bootstrap": Setting(
+        "bootstrap samples; 300 trees", 17, forest={"samples": 1.0, "replace": True} | FEWER
+    ),
+    "candidates √F": Setting("√F = 45 candidates", 20, forest={"candidates": round(F**0.5)}),
+    "candidates F/3": Setting("F/3 = 666 candidates", 19, forest={"candidates": F // 3}),
+    "leaf 5": Setting("leaves of at least 5 samples", 23, forest={"min_leaf": 5}),
+    "leaf 20": Setting("leaves of at least 20 samples", 22, forest={"min_leaf": 20}),
+    "S 40": Setting("40 samples", 7, S=40),
+    "S 400": Setting("400 samples", 8, S=400),
+    "Strategy II": Setting(
+        'one set of 100 candidates per tree (`draw="tree"`, Strategy II)',
+        10,
+        forest={"draw": "tree"},
+    ),
+    "pool and candidates": Setting(
+        "pool of 400 features per tree, 20 candidates per node",
+        18,
+        forest={"pool": 400, "candidates": 20},
+    ),
+    "balance 90/10": Setting("classes of 90 % and 10 %", 15, y=classes(0.9, 0.1)),
+    "3 classes": Setting(
+        "three equal classes; 300 trees", 3, y=classes(1 / 3, 1 / 3, 1 / 3), forest=FEWER
+    ),
+    "10 classes": Setting("ten equal classes; 300 trees", 0, y=classes(*[0.1] * 10), forest=FEWER),
+    "regression, normal": Setting(
+        "normal numeric target; 300 trees",
+        25,
+        y=lambda rng, S: rng.standard_normal(S),
+        forest=FEWER,
+    ),
+    "regression, log-normal": Setting(
+        "log-normal numeric target; 300 trees",
+        24,
+        y=lambda rng, S: np.exp(rng.standard_normal(S)),
+        forest=FEWER,
+    ),
+    "SNPs": Setting("SNP genotypes, allele frequencies .05 to .5", 9, X=snps),
+    "identical columns": Setting("400 columns, each of them five times", 21, X=fivefold),
+    "100 trees": Setting("100 trees", _TREES_STREAM, forest={"trees": 100}),
+    "300 trees": Setting("300 trees", _TREES_STREAM, forest={"trees": 300}),
+    "5 000 trees": Setting("5 000 trees", _TREES_STREAM, forest={"trees": 5_000}),
+    "15 000 trees": Setting("15 000 trees", _TREES_STREAM, forest={"trees": 15_000}),
+    "50 000 trees": Setting("50 000 trees", _TREES_STREAM, forest={"trees": 50_000}),
 }
-#: Forests that differ in the number of trees alone. They meet the same data sets, so that a trend
-#: is one of the trees and not of the data, and more of them than other cells do: a trend at
-#: α = .0001 rests on few features.
+#: Settings of the trend over the number of trees. They have more data sets than the others: the
+#: trend at α = .0001 rests on few features.
 TREES = {"100 trees": 100, "300 trees": 300, "base": 1_000}
 TREES |= {"5 000 trees": 5_000, "15 000 trees": 15_000, "50 000 trees": 50_000}
 TREES_DATA_SETS = 200
-#: Allele frequency classes within which SNPs are looked at separately.
+#: Allele frequency classes within which SNPs are counted separately.
 ALLELES = (0.05, 0.15, 0.3, 0.5)
 
 
 def randomised_pvalues(null: nf.nulls.Null, counts: Array, rng: Rng) -> Array:
-    """p-values that are exactly uniform if the null is right, though counts are discrete."""
+    """p-values that are exactly uniform if the null model is right, though counts are discrete."""
     plain, middle = null.pvalues(counts), null.pvalues(counts, mid=True)
     return plain - rng.random(len(counts)) * 2 * (plain - middle)
 
 
 def rows_of(
-    tally: nf.Tally, keys: dict[str, Any], rng: Rng, parts: dict[str, Array] | None = None
+    tally: nf.Tally, keys: dict[str, Any], rng: Rng, subsets: dict[str, Array] | None = None
 ) -> list[dict[str, Any]]:
-    """How many of the (null) features fall below each alpha, for each null."""
+    """Number of null features with a p-value of at most alpha, per null model and alpha."""
     rows = []
     uniform = np.random.default_rng(rng.integers(2**32))
     for kind in NULLS:
@@ -130,11 +164,11 @@ def rows_of(
         except InputError:
             continue
         p = randomised_pvalues(null, tally.counts, np.random.default_rng(uniform.integers(2**32)))
-        for part, mask in (parts or {"all": np.ones(len(p), bool)}).items():
+        for subset, mask in (subsets or {"all": np.ones(len(p), bool)}).items():
             rows += [
                 keys
                 | {
-                    "part": part,
+                    "subset": subset,
                     "null": kind,
                     "used": null.kind,
                     "alpha": alpha,
@@ -147,29 +181,29 @@ def rows_of(
 
 
 def run_piece(name: str, seed: int) -> list[dict[str, Any]]:
-    """One data set of one cell."""
-    cell = CELLS[name]
-    rng = np.random.default_rng([seed, sorted(CELLS).index("base" if name in TREES else name)])
-    X, y = cell.X(rng, cell.S, FEATURES), cell.y(rng, cell.S)
+    """One data set of one setting."""
+    setting = SETTINGS[name]
+    rng = np.random.default_rng([seed, setting.stream])
+    X, y = setting.X(rng, setting.S, FEATURES), setting.y(rng, setting.S)
     criterion = "variance" if name.startswith("regression") else "gini"
     forest = nf.grow(
-        X, y, **(BASE | cell.forest), criterion=criterion, seed=seed, keep_trees=False, oob=False
+        X, y, **(BASE | setting.forest), criterion=criterion, seed=seed, keep_trees=False, oob=False
     )
-    parts = {"all": np.ones(FEATURES, bool)}
-    if cell.X is snps:
+    subsets = {"all": np.ones(FEATURES, bool)}
+    if setting.X is snps:
         frequency = X.mean(axis=0) / 2
         frequency = np.minimum(frequency, 1 - frequency)
         for low, high in pairwise(ALLELES):
-            parts[f"allele frequency {low}-{high}"] = (frequency >= low) & (frequency < high)
-    return rows_of(forest.tally, {"cell": name, "seed": seed}, rng, parts)
+            subsets[f"allele frequency {low}-{high}"] = (frequency >= low) & (frequency < high)
+    return rows_of(forest.tally, {"setting": name, "seed": seed}, rng, subsets)
 
 
 def run() -> None:
-    """All cells, resumable."""
-    records = Records("calibration_null", ("cell", "seed"))
+    """All settings, resumable."""
+    records = Records("calibration_null", ("setting", "seed"))
     done = records.done()
-    # Data set by data set, so that an interrupted study has something to say about every cell.
-    pieces = [(name, seed) for seed in fresh(DATA_SETS) for name in CELLS]
+    # Data set by data set, so that an interrupted study has results for every setting.
+    pieces = [(name, seed) for seed in fresh(DATA_SETS) for name in SETTINGS]
     pieces += [(name, seed) for seed in fresh(TREES_DATA_SETS)[DATA_SETS:] for name in TREES]
     for name, seed in with_progress(
         [piece for piece in pieces if (piece[0], str(piece[1])) not in done], "null data"

@@ -1,4 +1,4 @@
-"""Does it hold on real covariance: leukaemia, cortical thickness, scikit-learn forests?"""
+"""Error rates on real covariance (leukaemia, cortical thickness) and in scikit-learn forests."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import nullforest as nf
 from studies.calibration.null_data import fresh, normal_features, rows_of
 from studies.records import Records, with_progress
 
-#: What the null does where features are alike was settled after a look at lower seeds.
+#: The treatment of correlated features was developed on data sets with lower seeds.
 FIRST_SEED = 6_000
 
 
 def leukaemia_sex() -> None:
-    """Known probes found, for several numbers of trees, both draws and five seeds."""
+    """Known genes selected, for several numbers of trees, both strategies and five seeds."""
     data = nf.datasets.load_leukemia_sex()
     records = Records("leukaemia_sex", ("trees", "draw", "seed"))
     done = records.done()
@@ -36,22 +36,22 @@ def leukaemia_sex() -> None:
         )
         rows = []
         for kind in ("auto", "bagged", "paper"):
-            chosen = nf.select(forest.tally, 0.05, "fdr", kind).support
+            support = nf.select(forest.tally, 0.05, "fdr", kind).support
             rows.append(
                 {
                     "trees": trees,
                     "draw": draw,
                     "seed": seed,
                     "null": kind,
-                    "selected": int(chosen.sum()),
-                    "known": int((chosen & data.known).sum()),
+                    "selected": int(support.sum()),
+                    "known": int((support & data.known).sum()),
                 }
             )
         records.add(rows)
 
 
 def leukaemia_permuted(permutations: int = 100) -> None:
-    """Real correlation between features, no relation to the label."""
+    """Leukaemia data with permuted labels: real correlations, no relation to the label."""
     data = nf.datasets.load_leukemia_sex()
     records = Records("leukaemia_permuted", ("permutation",))
     done = records.done()
@@ -71,7 +71,7 @@ def leukaemia_permuted(permutations: int = 100) -> None:
 
 
 def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 100) -> None:
-    """Null data in scikit-learn's own forests, judged from the fitted trees alone."""
+    """Null data in scikit-learn's own forests, tested from the fitted trees alone."""
     forests = {
         "bootstrap": lambda seed: RandomForestClassifier(1_000, n_jobs=2, random_state=seed),
         "max_samples .5": lambda seed: RandomForestClassifier(
@@ -81,7 +81,7 @@ def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 10
             500, max_features="sqrt", n_jobs=2, random_state=seed
         ),
     }
-    records = Records("scikit_learn", ("cell", "seed"))
+    records = Records("scikit_learn", ("setting", "seed"))
     done = records.done()
     pieces = [(name, seed) for seed in fresh(data_sets) for name in forests]
     for name, seed in with_progress(
@@ -91,11 +91,11 @@ def scikit_learn_forests(data_sets: int = 20, features: int = 2_000, S: int = 10
         X = normal_features(rng, S, features)
         y = rng.standard_normal(S) if name == "regression" else rng.permutation(np.arange(S) % 2)
         tally = nf.tally(forests[name](seed).fit(X, y))
-        records.add(rows_of(tally, {"cell": name, "seed": seed}, rng))
+        records.add(rows_of(tally, {"setting": name, "seed": seed}, rng))
 
 
 def cortical(source: Path, runs: int = 40) -> None:
-    """Atrophy in a region of simulated thickness maps with a real covariance: far and near."""
+    """Simulated thickness maps with a real covariance: vertices far from the region and near it."""
     model = nf.simulate.CorticalModel.fit(source)
     records = Records("cortical", ("share", "S", "seed"))
     done = records.done()
@@ -113,9 +113,9 @@ def cortical(source: Path, runs: int = 40) -> None:
         X, y = model.draw(S, relevant, relevance=0.5, seed=seed, dtype=np.float32)
         distance = model.distance(relevant)
         forest = nf.grow(X, y, seed=seed, keep_trees=False, oob=False)
-        parts: dict[str, Any] = {
+        subsets: dict[str, Any] = {
             "more than 40 mm away": distance > 40,
             "nearer, outside the region": (distance <= 40) & ~relevant,
         }
         keys = {"share": share, "S": S, "seed": seed}
-        records.add(rows_of(forest.tally, keys, rng, parts))
+        records.add(rows_of(forest.tally, keys, rng, subsets))

@@ -1,4 +1,4 @@
-"""What did the calibration study find? Ratios with standard errors clustered by data set."""
+"""Tables of the calibration study: ratios with standard errors clustered by data set."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pandas as pd
 
 
 def ratios(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Rate reached ÷ rate asked for, and its standard error.
+    """False positive rate ÷ nominal level, and its standard error.
 
-    Features of one data set share its label, so data sets, not features, are the independent
-    units: with rates x_i of n data sets, the error of their mean is sd(x) / √n.
+    Features of one data set share its target, so data sets, not features, are the independent
+    units: with rates x_i of n data sets, the standard error of their mean is sd(x) / √n.
     """
     rows = rows.assign(ratio=rows["below"] / rows["features"] / rows["alpha"])
     grouped = rows.groupby([*by, "null", "alpha"], sort=False)
@@ -24,25 +24,25 @@ def ratios(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def trend(rows: pd.DataFrame, trees: dict[str, int]) -> pd.DataFrame:
-    """Slope of log ratio on log trees, with the error of a jackknife over the data sets.
+    """Slope of log ratio on log trees, with a jackknife standard error over the data sets.
 
-    Least squares, each number of trees weighted by the false positives it had: the variance of a
-    log ratio is about one over their number.
+    Least squares, each number of trees weighted by its number of false positives: the variance of
+    a log ratio is about one over that number.
     """
-    rows = rows[rows["cell"].isin(trees)]
+    rows = rows[rows["setting"].isin(trees)]
     x = np.log(list(trees.values()))
     out = []
     for (null, alpha), part in rows.groupby(["null", "alpha"], sort=False):
-        counted = part.pivot_table(index="seed", columns="cell", values="below")[list(trees)]
-        below = counted.dropna().to_numpy()  # data sets that all numbers of trees have met
+        counted = part.pivot_table(index="seed", columns="setting", values="below")[list(trees)]
+        below = counted.dropna().to_numpy()  # data sets that every number of trees has
         n = len(below)
         left_out = [_slope(x, below.sum(0) - one) for one in below]
         out.append(
             {
-                "null": null,
-                "alpha": f"{alpha:g}",
+                "null model": null,
+                "α": f"{alpha:g}",
                 "slope": _slope(x, below.sum(0)),
-                "error": np.sqrt((n - 1) * np.var(left_out)),
+                "standard error": np.sqrt((n - 1) * np.var(left_out)),
                 "data sets": n,
             }
         )
@@ -50,7 +50,7 @@ def trend(rows: pd.DataFrame, trees: dict[str, int]) -> pd.DataFrame:
 
 
 def _slope(x: np.ndarray, below: np.ndarray) -> float:
-    """Slope of log below on x, weighted by below; cells without a false positive say nothing."""
+    """Weighted slope of log below on x; points without a false positive are left out."""
     some = below > 0
     x, below = x[some], below[some]
     centre = np.average(x, weights=below)
@@ -58,14 +58,31 @@ def _slope(x: np.ndarray, below: np.ndarray) -> float:
 
 
 def wide(table: pd.DataFrame, index: str) -> str:
-    """A Markdown table: one line per cell and null, one column per alpha."""
+    """Markdown table: a line per value of `index` and null model, a column per alpha.
+
+    The column of null models is left out where there is only one.
+    """
     alphas = sorted(table["alpha"].unique(), reverse=True)
-    lines = [
-        f"| {index} | null | " + " | ".join(f"α = {a:g}" for a in alphas) + " | features |",
-        "|---|---|" + "---|" * (len(alphas) + 1),
-    ]
-    for (cell, null), part in table.groupby([index, "null"], sort=False):
+    several = table["null"].nunique() > 1
+    names = [index, *(["null model"] if several else []), *(f"α = {a:g}" for a in alphas)]
+    lines = ["| " + " | ".join([*names, "features"]) + " |", "|" + "---|" * (len(names) + 1)]
+    for (value, null), part in table.groupby([index, "null"], sort=False):
         at = part.set_index("alpha")
-        values = [f"{at.loc[a, 'ratio']:.2f} ± {at.loc[a, 'error']:.2f}" for a in alphas]
-        lines.append(f"| {cell} | {null} | " + " | ".join(values) + f" | {at['features'].max()} |")
+        shown = [f"{at.loc[a, 'ratio']:.2f} ± {at.loc[a, 'error']:.2f}" for a in alphas]
+        first = [str(value), *([null] if several else [])]
+        features = f"{at['features'].max():,}".replace(",", " ")
+        lines.append("| " + " | ".join([*first, *shown, features]) + " |")
     return "\n".join(lines)
+
+
+def ranges(table: pd.DataFrame, index: str) -> pd.DataFrame:
+    """Smallest and largest ratio over the settings of a table, per alpha.
+
+    Columns: the number of settings, then one per alpha, from the largest to the smallest.
+    """
+    found: dict[str, object] = {"settings": table[index].nunique()}
+    for alpha in sorted(table["alpha"].unique(), reverse=True):
+        ratio = table.loc[table["alpha"] == alpha, "ratio"]
+        low, high = f"{ratio.min():.2f}", f"{ratio.max():.2f}"
+        found[f"α = {alpha:g}"] = low if low == high else f"{low}–{high}"
+    return pd.DataFrame([found])

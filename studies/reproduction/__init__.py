@@ -1,1 +1,1 @@
-"""Does the paper reproduce? Every table and figure of it at its own sizes."""
+"""Reproduction of every table and figure of the paper at its own sizes."""

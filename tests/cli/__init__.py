@@ -1,1 +1,1 @@
-"""Does the command do what it says? Tests through `nullforest` itself."""
+"""Tests of the command, through `nullforest` itself."""

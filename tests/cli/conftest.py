@@ -1,4 +1,4 @@
-"""What do the tests of the command share? A small table with a signal, and two ways to run."""
+"""Parts that the tests of the command share: a small table with a signal, and two ways to run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[..., Result]
 
 
 def people(n: int = 60, features: int = 30) -> pd.DataFrame:
-    """Noise in float32, so that every format keeps it exactly, and two columns that matter."""
+    """Noise in float32, so that every format keeps it exactly, and two relevant columns."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(n, features)).astype(np.float32)
     ill = np.where(X[:, 3] + X[:, 11] + 0.3 * rng.normal(size=n) > 0, "yes", "no")

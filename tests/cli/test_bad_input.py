@@ -1,4 +1,4 @@
-"""What does a user hear of bad input? One sentence with the remedy, exit 2, no traceback."""
+"""Bad input ends in one sentence with the remedy and status 2, without a traceback."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def _cut_short(frame, tmp_path):
     path = tmp_path / "cut.csv.gz"
     frame.to_csv(path, index=False)
     path.write_bytes(path.read_bytes()[:400])
-    return [path, "--target", "ill"], "damaged, cut short"
+    return [path, "--target", "ill"], "is damaged, truncated"
 
 
 def _broken_parquet(frame, tmp_path):
     path = tmp_path / "broken.parquet"
     path.write_bytes(b"PAR1 and nothing more")
-    return [path, "--target", "ill"], "is not a whole PARQUET file"
+    return [path, "--target", "ill"], "cannot be read as PARQUET"
 
 
 def _broken_npz(frame, tmp_path):
     path = tmp_path / "broken.npz"
     path.write_bytes(b"PK\x03\x04 and nothing more")
-    return [path, "--target", "y"], "is not a whole NPZ file"
+    return [path, "--target", "y"], "cannot be read as NPZ"
 
 
 def _pickled(frame, tmp_path):
@@ -161,16 +161,26 @@ def _too_many_classes(frame, tmp_path):
 
 def _too_many_candidates(frame, tmp_path):
     arguments = [_write(frame, tmp_path), "--target", "ill", "--drop", "person"]
-    return [*arguments, "--candidates", 31], "--candidates 31 is more than the 30 features"
+    return [
+        *arguments,
+        "--candidates",
+        31,
+    ], "--candidates 31 must lie between 1 and the 30 features"
 
 
 def _no_share(frame, tmp_path):
     arguments = [_write(frame, tmp_path), "--target", "ill", "--drop", "person"]
-    return [*arguments, "--samples", 1.5], "--samples 1.5 is no share"
+    return [*arguments, "--samples", 1.5], "--samples 1.5 must lie between 0 and 1"
 
 
 def _no_rate(frame, tmp_path):
-    return [_write(frame, tmp_path), "--target", "ill", "--alpha", 5], "alpha = 5.0"
+    return [
+        _write(frame, tmp_path),
+        "--target",
+        "ill",
+        "--alpha",
+        5,
+    ], "--alpha 5.0 is no error rate"
 
 
 ALL = [

@@ -21,7 +21,7 @@ def test_compare_prints_a_table_and_writes_files(run, data, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "altmann" in result.stdout
-    assert "Selected by both" in result.stdout
+    assert "selected by both of two methods" in result.stdout
     stored = json.loads((tmp_path / "c.json").read_text())
     assert [row["method"] for row in stored["methods"]] == ["paper", "altmann", "janitza"]
     assert {"gene 3", "gene 11"} <= set(stored["methods"][0]["features"])
@@ -48,11 +48,11 @@ def test_audit_gives_a_verdict_a_table_and_a_picture(run, data, frame, tmp_path)
         "--table", tmp_path / "a.csv", "--plot", tmp_path / "qq.png", *QUICK,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "At α = 0.01 the paper's null lets through" in result.stdout
+    assert "At α = 0.01 the paper's null model selects" in result.stdout
     assert json.loads((tmp_path / "a.json").read_text())["forests"] == 3
     assert len(pd.read_csv(tmp_path / "a.csv")) == 4
     assert (tmp_path / "qq.png").stat().st_size > 1000
-    assert "are no numbers" in run("audit", data, "-t", "ill", "--alphas", "few").stderr
+    assert "is no list of numbers" in run("audit", data, "-t", "ill", "--alphas", "few").stderr
 
 
 def test_audit_permutes_within_blocks(run, frame, tmp_path):
@@ -66,4 +66,4 @@ def test_audit_permutes_within_blocks(run, frame, tmp_path):
     frame.to_csv(path, index=False)
     result = run("audit", path, "-t", "ill", "--blocks", "site", *arguments)
     assert result.exit_code == 2
-    assert "same throughout every block" in result.stderr
+    assert "constant within every block" in result.stderr

@@ -1,4 +1,4 @@
-"""Does the demo find the genes that tell a patient's sex?"""
+"""The demo finds the genes that tell a patient's sex."""
 
 from __future__ import annotations
 

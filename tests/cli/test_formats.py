@@ -1,9 +1,13 @@
-"""Does the same table give the same answer, whatever file it comes in?"""
+"""The same table gives the same selection, whatever file it comes in."""
 
 from __future__ import annotations
 
+import csv
+import html
 import io
 import json
+import re
+import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +25,9 @@ FORMATS = [
     "npy",
     "semicolon.csv",
     "r.csv",
+    "csv2.csv",
+    "table.txt",
+    "genes.csv",
 ]
 
 
@@ -51,6 +58,16 @@ def _save(frame, path, kind):
     elif kind == "r.csv":  # the names of the rows first, under no name
         frame.set_index("person").rename_axis(None).to_csv(path)
         beside = []
+    elif kind == "csv2.csv":  # write.csv2 of R
+        frame.set_index("person").rename_axis(None).to_csv(path, sep=";", decimal=",")
+        beside = []
+    elif kind == "table.txt":  # write.table of R: no name above the names of the rows
+        text = frame.set_index("person").to_csv(sep=" ", quoting=csv.QUOTE_NONNUMERIC)
+        path.write_text(text.removeprefix('"person" '))
+        beside = []
+    elif kind == "genes.csv":
+        frame.set_index("person").T.to_csv(path)
+        beside = ["--transpose"]
     else:
         frame.to_csv(path, index=False, sep="\t" if kind.startswith("tsv") else ",")
     return ["--target", target, *beside]
@@ -70,12 +87,29 @@ def test_every_format_gives_the_same_selection(kind, frame, data, tmp_path, run,
         for row in want["selected"]:
             row["feature"] = row["feature"].replace("gene ", "x")
         got["notes"] = [note for note in got["notes"] if "taken as classes" not in note]
+    if kind == "csv2.csv":
+        assert "Numbers were read with a decimal comma." in got["notes"]
+        got["notes"].remove("Numbers were read with a decimal comma.")
     assert {row["feature"] for row in want["selected"]} >= (
         {"x3", "x11"} if kind == "npy" else {"gene 3", "gene 11"}
     )
     for answer in (want, got):
         del answer["seconds"]
     assert got == want
+
+
+def test_the_command_in_the_report_reads_the_table_the_same_way(frame, tmp_path, run, quick):
+    path, page = tmp_path / "genes.csv", tmp_path / "out.html"
+    frame.set_index("person").T.to_csv(path, sep=";", decimal=",")
+    options = ["--transpose", "--decimal", ","]
+    tallies = tmp_path / "a.tally", tmp_path / "b.tally"
+    result = run(
+        "select", path, "-t", "ill", *options, *quick, "--report", page, "--tally", tallies[0]
+    )
+    assert result.exit_code == 0, result.stderr
+    again = shlex.split(html.unescape(re.search("<code>(.*)</code>", page.read_text())[1]))[1:]
+    assert run(*again, "--tally", tallies[1]).exit_code == 0
+    assert tallies[0].read_bytes() == tallies[1].read_bytes()
 
 
 def test_names_of_any_kind_survive_to_table_json_and_report(frame, tmp_path, run, quick):

@@ -1,4 +1,4 @@
-"""What does Ctrl-C leave behind? Nothing, and exit status 130."""
+"""Ctrl-C and SIGTERM leave nothing behind, and end with status 130 and 143."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import signal
 import subprocess
 import sys
 
+import pytest
 
-def test_ctrl_c_ends_with_130_and_leaves_nothing(data, tmp_path):
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command_and_leaves_nothing(data, tmp_path, number):
     before = set(tmp_path.iterdir())
     terminal, end = pty.openpty()  # the progress bar appears on terminals alone
     process = subprocess.Popen(
@@ -26,18 +29,18 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(data, tmp_path):
     try:
         while b"/20000000" not in shown:
             shown += os.read(terminal, 4096)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         try:
             while more := os.read(terminal, 4096):
                 shown += more
         except OSError:  # how Linux says that the other end is closed
             pass
-        assert process.wait() == 130
+        assert process.wait() == 128 + number
     finally:
         process.kill()
         process.wait()
         os.close(terminal)
     assert b"Growing trees" in shown
-    assert b"Interrupted" in shown
+    assert (b"Interrupted" in shown) == (number == signal.SIGINT)
     assert b"Traceback" not in shown
     assert set(tmp_path.iterdir()) == before

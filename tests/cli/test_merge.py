@@ -1,10 +1,11 @@
-"""Do forests grown apart add to one, and is what does not belong together refused?"""
+"""Forests grown apart add to one; what does not belong together is refused."""
 
 from __future__ import annotations
 
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nullforest as nf
@@ -32,6 +33,27 @@ def test_parts_of_a_forest_add_to_the_whole_in_any_order(run, grown, tmp_path):
     assert (tmp_path / "s.json").exists()
 
 
+def test_the_sum_has_a_report_and_no_columns_of_a_file(run, grown, tmp_path):
+    parts = [grown(f"{seed}.tally", "--seed", seed) for seed in (1, 2)]
+    page, table = tmp_path / "sum.html", tmp_path / "sum.csv"
+    result = run("merge", *parts, "--report", page, "--table", table)
+    assert result.exit_code == 0, result.output
+    assert f"wrote {page}" in result.output
+    text = page.read_text()
+    assert "1.tally, 2.tally" in text
+    assert "nullforest merge" in text
+    assert "column" not in pd.read_csv(table)
+
+
+def test_what_is_no_tally_is_told_how_to_make_one(run, tmp_path):
+    (tmp_path / "a").write_text("nothing of the kind")
+    np.savez(tmp_path / "b.npz", X=np.eye(3))
+    for name in ("a", "b.npz"):
+        result = run("merge", tmp_path / name)
+        assert "make one with nullforest select --tally FILE" in result.output
+        assert "Tally.save" not in result.output
+
+
 def test_forests_of_different_seeds_add(run, grown):
     result = run("merge", grown("a.tally", "--seed", 1), grown("b.tally", "--seed", 2))
     assert result.exit_code == 0, result.output
@@ -43,10 +65,10 @@ def test_forests_of_different_seeds_add(run, grown):
     [
         ((), "trees 0 to 59 of seed 0"),
         (("--first-tree", 59), "trees 59 to 59 of seed 0"),
-        (("--seed", 1, "--min-leaf", 4), "different settings (min_leaf: 1 and 4)"),
-        (("--seed", 1, "--samples", 0.7), "different settings (n_drawn: 30 and 42)"),
-        (("--seed", 1, "--draw", "tree"), "different settings (pool: 30 and 8)"),
-        (("--seed", 1, "--max-depth", 2), "different settings (max_depth: None and 2)"),
+        (("--seed", 1, "--min-leaf", 4), "different settings (--min-leaf: 1 and 4)"),
+        (("--seed", 1, "--samples", 0.7), "different settings (--samples: 30 and 42)"),
+        (("--seed", 1, "--draw", "tree"), "different settings (--draw: 30 and 8)"),
+        (("--seed", 1, "--max-depth", 2), "different settings (--max-depth: None and 2)"),
         (("--seed", 1, "--candidates", 9), "different numbers of candidates"),
         (("--seed", 1, "--drop", "gene 4"), "different numbers of features"),
     ],
@@ -81,7 +103,7 @@ def test_the_same_file_twice_is_refused_whatever_it_knows(run, tmp_path):
 def test_broken_files_end_in_a_sentence(run, grown, tmp_path):
     a = grown("a.tally")
     (tmp_path / "cut").write_bytes(a.read_bytes()[:-30])
-    for name, words in [("cut", "damaged, cut short"), ("none", "There is no file")]:
+    for name, words in [("cut", "is damaged, truncated"), ("none", "There is no file")]:
         result = run("merge", a, tmp_path / name)
         assert result.exit_code == 2
         assert words in result.output
@@ -97,7 +119,7 @@ def test_nothing_is_overwritten(run, grown):
 
 def test_any_bytes_give_a_tally_or_a_sentence(tmp_path):
     # A byte changed or the end cut off anywhere: the file is refused in a sentence, or the change
-    # lies in one of the few bytes that mean nothing (dates, attributes) and the tally is the same.
+    # lies in one of the few bytes without meaning (dates, attributes) and the tally is the same.
     X = np.random.default_rng(0).normal(size=(30, 12))
     tally = nf.grow(X, X[:, 0] > 0, trees=5, probes=200).tally
     path = tmp_path / "a.tally"
@@ -137,7 +159,7 @@ def test_loading_executes_nothing_from_the_file(run, grown, tmp_path):
     mark = tmp_path / "mark"
     with np.load(grown("a.tally")) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    for name in ("counts", "header", "beside_plan", "feature_names"):
+    for name in ("counts", "header", "feature_names"):
         trapped = arrays | {name: np.array([Trap(mark)], object)}
         np.savez(tmp_path / "trap.npz", allow_pickle=True, **trapped)
         with pytest.raises(nf.InputError):

@@ -1,4 +1,4 @@
-"""Does `nullforest reproduce` run, resume and complain as it should?"""
+"""`nullforest reproduce` runs, resumes and refuses bad input."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def test_results_land_in_the_folder_and_are_used_again(run: Run, tmp_path: Path)
     result = run(*arguments, tmp_path)
     assert result.exit_code == 0, result.output
     assert "low_dimensional: 100%" in result.output
-    assert "claims hold" in result.output
+    words = " ".join(result.output.split())  # lines are wrapped
+    assert "cannot tell whether the 11 claims hold" in words
+    assert "--runs 10" in words
     names = {path.name for path in tmp_path.iterdir()}
     expected = {f"low_dimensional.{end}" for end in ("csv", "md", "png")}
-    assert names == expected | {"index.html", "reproduction.md", "runs"}
+    assert names == expected | {"facts.json", "index.html", "reproduction.md", "runs"}
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     first = (tmp_path / "low_dimensional.csv").read_bytes()
     assert run(*arguments, tmp_path, "--finished").exit_code == 0

@@ -1,4 +1,4 @@
-"""Does `nullforest select` do what its options say, and keep what is there?"""
+"""`nullforest select` does what its options say, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def test_outputs_agree_with_the_library(data, frame, tmp_path, run, quick):
     np.testing.assert_array_equal(nf.Tally.load(tally).counts, forest.tally.counts)
     written = pd.read_csv(table)
     assert list(written["feature"]) == list(selection.table["feature"])
+    # The position in the file, where the ids and the target are columns too.
+    assert [frame.columns[i] for i in written["column"]] == list(written["feature"])
     for path in (table, answer, tally):
         assert f"wrote {path}" in result.stdout
 
@@ -157,7 +159,7 @@ def test_nothing_selected_is_explained(data, run):
     arguments = ["--alpha", "1e-12", "--error", "fwer", "--trees", 5, "--null", "paper"]
     result = run("select", data, "--target", "ill", "--drop", "person", *arguments)
     assert result.exit_code == 0
-    assert "Nothing was selected. The strongest feature" in result.stdout
+    assert "Nothing was selected. The most significant feature" in result.stdout
 
 
 def test_quiet_prints_nothing(data, tmp_path, run, quick):
@@ -190,7 +192,7 @@ def test_notes_tell_what_was_left_out_and_assumed(frame, tmp_path, run, quick):
     arguments = ["--target", "grade", "--ids", "person", "--drop", "ill", *quick]
     result = run("select", path, *arguments)
     assert result.exit_code == 0, result.stderr
-    assert "1 column left out, since the same value stands in every row: 'batch'" in result.stdout
+    assert "1 column left out, since all rows have the same value: 'batch'" in result.stdout
     assert "2 values are missing in 1 of 30 columns (most in 'gene 2'" in result.stdout
     assert "taken as classes" in result.stdout
 

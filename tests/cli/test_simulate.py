@@ -1,4 +1,4 @@
-"""Does `nullforest simulate` write data that the other commands, and NumPy, read back?"""
+"""`nullforest simulate` writes data that the other commands, and NumPy, read back."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_nothing_is_overwritten_unasked(run: Run, tmp_path: Path) -> None:
     [
         (["independent", "data.xyz"], "tells no format"),
         (["independent", "none/data.csv"], "no folder"),
-        (["independent", "data.csv", "--relevant", "2000"], "n_relevant"),
+        (["independent", "data.csv", "--relevant", "2000"], "--relevant 2000 must lie"),
         (["cortical", "data.csv", "--maps", "none.npz"], "no file"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Are the embedded data what they say?"""
+"""The embedded data: sizes, values and known features."""
 
 from __future__ import annotations
 

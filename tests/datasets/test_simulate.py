@@ -1,4 +1,4 @@
-"""Do the generators keep what they promise? Correlations, covariance, regions, files."""
+"""The generators: correlations, covariance, regions, files."""
 
 import nibabel
 import numpy as np
@@ -47,7 +47,7 @@ def correlations(X, y):
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_relevant_features_have_the_correlation_asked_for(rho, dtype):
+def test_relevant_features_have_the_correlation_given(rho, dtype):
     S, N = 5000, 200
     X, y, relevant = nf.simulate.independent(S, 2 * N, N, relevance=rho, seed=3, dtype=dtype)
     assert X.dtype == dtype
@@ -121,7 +121,7 @@ def test_drawn_maps_reproduce_the_covariance(maps, mesh):
     assert np.abs(outside).max() < 1e-9  # the maps have rank 12
 
 
-def test_vertices_of_the_region_have_the_correlation_asked_for(maps, mesh):
+def test_vertices_of_the_region_have_the_correlation_given(maps, mesh):
     S, rho = 20000, 0.4
     X, y, region = nf.simulate.cortical(
         S, 0.1, relevance=rho, source=maps, mesh=mesh, seed_vertex=210, seed=4
@@ -134,7 +134,7 @@ def test_vertices_of_the_region_have_the_correlation_asked_for(maps, mesh):
 
 
 @pytest.mark.parametrize("share", [0.001, 0.002, 0.005, 0.01, 0.02])
-def test_regions_on_the_cortex_are_connected_nested_and_of_the_size_asked_for(share):
+def test_regions_on_the_cortex_are_connected_nested_and_of_the_size_given(share):
     model = nf.simulate.CorticalModel(
         np.zeros(10242), np.zeros((1, 10242)), fsaverage.fsaverage5_graph()
     )
@@ -168,7 +168,7 @@ def _bridges(face, across):
     return {4, 5} <= columns and min(rows) < 8
 
 
-def test_smoothing_has_the_width_asked_for():
+def test_smoothing_has_the_width_given():
     points, faces = grid_mesh(41)
     kernel = smoothing_kernel(edge_graph(points * 0.5, faces), fwhm=6.0)
     middle = 20 * 41 + 20

@@ -1,8 +1,9 @@
-"""Do our forests behave like scikit-learn's? Means over trees, within the noise of the trees.
+"""Forests against those of scikit-learn: means over trees, within the noise of the trees.
 
-Given the data the trees of a forest are independent and alike, in our engine and in scikit-learn's.
-So a mean over T trees (nodes per tree, splits per feature) has the standard error s / √T with s the
-standard deviation between trees, and the difference of two forests has Welch's t distribution:
+Given the data the trees of a forest are independent and identically distributed, here and in
+scikit-learn. So a mean over T trees (nodes per tree, splits per feature) has the standard error
+s / √T with s the standard deviation between trees, and the difference of two forests has Welch's t
+distribution:
 
     t = (m₁ − m₂) / √(s₁²/T + s₂²/T).
 
@@ -71,7 +72,7 @@ def splits_per_tree(features):
     return np.array([np.bincount(f[f >= 0], minlength=F) for f in features])
 
 
-def assert_alike(ours, theirs):
+def assert_equal_means(ours, theirs):
     """Welch's test, column by column, each at the level of the whole test over the columns."""
     ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
     difference = ours.mean(axis=0) - theirs.mean(axis=0)
@@ -91,22 +92,22 @@ def test_trees_are_of_the_same_size_and_use_the_same_features(case):
     splits = splits_per_tree([tree.feature for tree in ours.forest_.trees])
     other_splits = splits_per_tree([tree.tree_.feature for tree in other.estimators_])
     assert splits.sum(axis=0).tolist() == ours.tally_.counts.tolist()
-    assert_alike(splits.sum(axis=1), other_splits.sum(axis=1))
-    assert_alike(splits, other_splits)
+    assert_equal_means(splits.sum(axis=1), other_splits.sum(axis=1))
+    assert_equal_means(splits, other_splits)
     # impurity decrease of each tree, by feature: means of the trees' shares
     shares = [tree.feature_importances_ for tree in other.estimators_]
-    spread = np.std(shares, axis=0, ddof=1) * np.sqrt(2 / TREES)  # trees of both are alike
+    spread = np.std(shares, axis=0, ddof=1) * np.sqrt(2 / TREES)  # equal variance in both
     limit = stats.norm.isf(FALSE_ALARM / 2 / F)
     difference = ours.feature_importances_ - other.feature_importances_
     assert np.all(np.abs(difference) <= limit * spread)
 
 
 @pytest.mark.parametrize("case", ["two classes", "three classes", "numbers", "several numbers"])
-def test_out_of_bag_errors_are_alike(case):
+def test_out_of_bag_errors_are_equal(case):
     kind, settings = CASES[case]
     X, y = make_data(kind)
     mine, theirs = models(kind)
-    assert_alike(
+    assert_equal_means(
         [
             mine(SMALL, oob_score=True, random_state=r, **settings).fit(X, y).oob_score_
             for r in range(FORESTS)
@@ -119,7 +120,7 @@ def test_out_of_bag_errors_are_alike(case):
 
 
 def test_predictions_of_one_deterministic_tree_are_equal():
-    # All samples, all features, and leaves so large that no two features part a node alike: only
+    # All samples, all features, and leaves so large that no two features split a node equally: only
     # one tree is possible.
     X, y = make_data("numbers")
     ours = nf.ForestRegressor(1, bootstrap=False, min_samples_leaf=15).fit(X, y)

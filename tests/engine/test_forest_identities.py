@@ -1,4 +1,4 @@
-"""Is a forest the same however it is grown? Threads, halves, storage and interruption."""
+"""A forest is the same however it is grown: threads, halves, storage and interruption."""
 
 from __future__ import annotations
 

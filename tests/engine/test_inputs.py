@@ -1,4 +1,4 @@
-"""Does it matter how the data are stored? One tally for every kind of X and y, and no copies."""
+"""Data in every form of storage: one tally for every type of X and y, and no copies."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CONVERTED = {
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", IN_PLACE)
-def test_floats_are_read_in_place_and_alike(kind, dtype, tmp_path):
+def test_floats_are_read_in_place(kind, dtype, tmp_path):
     X, y = base(dtype)
     expected = nf.grow(X, y, trees=10)
     stored = IN_PLACE[kind](X, tmp_path)
@@ -90,7 +90,7 @@ def test_floats_are_read_in_place_and_alike(kind, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("kind", CONVERTED)
-def test_other_kinds_are_converted(kind):
+def test_other_types_are_converted(kind):
     X, y = base("float64")
     expected = nf.grow(X, y, trees=10)
     forest = nf.grow(CONVERTED[kind](X), y, trees=10)

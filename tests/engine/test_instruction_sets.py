@@ -1,6 +1,9 @@
-"""Do all kernels grow the very same trees? Each against the generic one, bit for bit."""
+"""All kernels grow the same trees: each against the generic one, bit for bit."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,8 +31,8 @@ def data(rng, S, F):
     return X.astype(np.float32)
 
 
-def settings(rng, F):
-    chosen = {
+def draw_settings(rng, F):
+    settings = {
         "candidates": int(rng.integers(1, F + 1)),
         "min_leaf": int(rng.choice([1, 1, 1, 2, 5])),
         "samples": float(rng.choice([0.3, 0.5, 0.9, 1.0])),
@@ -37,8 +40,8 @@ def settings(rng, F):
         "seed": int(rng.integers(2**60)),
     }
     if rng.random() < 0.3:
-        chosen["pool"] = int(rng.integers(chosen["candidates"], F + 1))
-    return chosen
+        settings["pool"] = int(rng.integers(settings["candidates"], F + 1))
+    return settings
 
 
 def cases(kind, sizes, n):
@@ -47,7 +50,7 @@ def cases(kind, sizes, n):
         S, F = int(rng.choice(sizes)), int(rng.choice([5, 40, 300]))
         criterion = "entropy" if kind in ("two", "four") and case % 3 == 0 else "auto"
         X, y = data(rng, S, F), outcome(rng, kind, S)
-        yield RankTable(X), y, settings(rng, F) | {"criterion": criterion}
+        yield RankTable(X), y, draw_settings(rng, F) | {"criterion": criterion}
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -57,17 +60,28 @@ def test_every_kernel_grows_the_same_trees(isa, kind, sizes, monkeypatch):
     monkeypatch.setenv("NULLFOREST_ISA", isa)
     if _native.isa() != isa:
         pytest.skip(f"this build or processor has no {isa}")
-    for table, y, chosen in cases(kind, sizes, 8):
-        chosen["trees"] = 6 if table.shape[0] < 500 else 2
+    for table, y, settings in cases(kind, sizes, 8):
+        settings["trees"] = 6 if table.shape[0] < 500 else 2
         monkeypatch.setenv("NULLFOREST_ISA", isa)
-        fast = nf.grow(table, y, **chosen, probes=0)
+        fast = nf.grow(table, y, **settings, probes=0)
         monkeypatch.setenv("NULLFOREST_ISA", "generic")
-        generic = nf.grow(table, y, **chosen, probes=0)
+        generic = nf.grow(table, y, **settings, probes=0)
         assert fast.tally == generic.tally
         for name, array in fast.trees.arrays.items():
             np.testing.assert_array_equal(array, generic.trees.arrays[name], err_msg=name)
 
 
-def test_an_unknown_wish_is_served_portably(monkeypatch):
-    monkeypatch.setenv("NULLFOREST_ISA", "abacus")
-    assert _native.isa() == "portable"
+def test_an_unknown_instruction_set_is_named(monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", "avx-2")
+    with pytest.raises(nf.InputError, match=r"'avx-2'.* generic, portable, avx2 or avx512"):
+        nf.grow(np.eye(8), np.arange(8) % 2, trees=2)
+    monkeypatch.setenv("NULLFOREST_ISA", "")
+    assert _native.isa() in ("portable", "avx2", "avx512")
+
+
+def test_every_compiled_instruction_is_checked_for():
+    root = Path(__file__).parents[2]
+    options = (root / "CMakeLists.txt").read_text("utf-8")
+    dispatch = root / "src/nullforest/engine/native/kernels/dispatch.cpp"
+    checked = set(re.findall(r'cpu_supports\("(\w+)"\)', dispatch.read_text("utf-8")))
+    assert checked == set(re.findall(r"-m(\w+)[;\"]", options))

@@ -1,4 +1,4 @@
-"""Can a growth be watched, stopped and taken up again? Progress, budgets, Ctrl-C, more trees."""
+"""Growth that is watched, stopped and resumed: progress, limits of time, Ctrl-C, more trees."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""Is a forest the same when X or its table lies on disk, and is nothing read that is not needed?"""
+"""A forest is the same when X or its table lies on disk, and only what is needed is read."""
 
 from __future__ import annotations
 
 import json
 import pickle
+import resource
 import signal
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import anndata
 import h5py
@@ -223,29 +225,153 @@ def test_mapped_memory_is_let_go(data, tmp_path, monkeypatch):
     assert forest.tally == nf.grow(X, y, trees=200).tally
 
 
-def damaged(folder, name, change):
-    path = folder / name
-    path.write_bytes(change(path.read_bytes()))
+@pytest.fixture
+def built(tmp_path):
+    """A folder with a table of few features, some tied, some missing."""
+    X = np.random.default_rng(0).normal(size=(30, 20))
+    X[:, 5], X[3, 7] = X[:, 5].round(), np.nan
+    nf.RankTable(X, folder=tmp_path / "ranks", feature_names=[f"g{i}" for i in range(20)])
+    return tmp_path / "ranks"
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
+def test_every_damaged_byte_is_noticed(built):
+    """Of each file, every truncation and every bit: an error, or the table as it was."""
+    expected = [np.array(part) for part in nf.RankTable.open(built).native.arrays()]
+    rng = np.random.default_rng(0)
+    for path in sorted(built.glob("[!.]*")):
+        whole = path.read_bytes()
+        changes = [whole[:0], whole[:-1], whole[: len(whole) // 2], whole + b"0", b"[]", b"{}"]
+        for _ in range(40):
+            flipped = bytearray(whole)
+            flipped[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+            changes.append(bytes(flipped))
+        for changed in changes:
+            path.write_bytes(changed)
+            try:
+                table = nf.RankTable.open(built)
+            except nf.InputError as error:
+                assert "ranks" in str(error)  # noqa: PT017 -- not every change must be refused
+                continue
+            assert path.name == "table.json"  # its blanks and the order of its entries are free
+            for one, other in zip(expected, table.native.arrays(), strict=True):
+                np.testing.assert_array_equal(one, other)
+        path.write_bytes(whole)
+    assert nf.RankTable.open(built).feature_names[3] == "g3"
+
+
+def test_without_verifying_sizes_and_ranges_are_still_checked(built):
+    for name, change in [
         ("block.bin", lambda b: b[:-100]),
-        ("block.bin", lambda b: b""),
-        ("known.bin", lambda b: b[:-4]),
-        ("differs.bin", lambda b: b[:-3]),
-        ("values.bin", lambda b: b[:-4]),
-        ("table.json", lambda b: b[: len(b) // 2]),
-        ("table.json", lambda b: b.replace(b"table 1", b"table 9")),
-        ("table.json", lambda b: b"[]"),
-    ],
+        ("differs.bin", lambda b: b[:-8]),
+        ("flags.bin", lambda b: b[:-1]),
+        ("flags.bin", lambda b: b"\xff" * len(b)),
+        ("known.bin", lambda b: b"\xff" * len(b)),
+        ("values.bin", lambda b: b + b"0"),
+        ("names.npy", lambda b: b[:-1]),
+    ]:
+        whole = (built / name).read_bytes()
+        (built / name).write_bytes(change(whole))
+        with pytest.raises(nf.InputError, match="damaged"):
+            nf.RankTable.open(built, verify=False)
+        (built / name).write_bytes(whole)
+    assert nf.RankTable.open(built, verify=False).shape == (30, 20)
+
+
+#: Is killed after it has written all of a table but its description.
+KILLED = """
+import os, sys, numpy as np, nullforest as nf
+from nullforest.engine.data import table_files
+describe = table_files._describe
+table_files._describe = lambda folder, about: (
+    os.kill(os.getpid(), 9) if about["finished"] else describe(folder, about)
 )
-def test_damaged_tables_get_a_sentence(tmp_path, name, change):
-    nf.RankTable(np.random.default_rng(0).normal(size=(30, 20)), folder=tmp_path / "ranks")
-    damaged(tmp_path / "ranks", name, change)
-    with pytest.raises(nf.InputError, match="ranks"):
-        nf.RankTable.open(tmp_path / "ranks")
+nf.RankTable(np.ones((9, 4)), folder=sys.argv[1], feature_names=list("abcd"))
+"""
+
+
+def test_a_folder_left_by_a_kill_is_built_anew(tmp_path):
+    folder = tmp_path / "ranks"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (folder / "names.npy").exists()
+    with pytest.raises(nf.InputError, match="no finished rank table"):
+        nf.RankTable.open(folder)
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    nf.RankTable(X, folder=folder)
+    table = nf.RankTable.open(folder)
+    assert table.feature_names is None  # not those of the table that was never finished
+    assert table.fingerprint == nf.RankTable(X).fingerprint
+
+
+def test_files_of_others_are_not_overwritten(tmp_path):
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "values.bin").write_text("precious")
+    with pytest.raises(nf.InputError, match=r"values\.bin exists and does not belong"):
+        nf.RankTable(X, folder=tmp_path / "a")
+    assert [p.name for p in (tmp_path / "a").iterdir() if p.name != ".lock"] == ["values.bin"]
+    assert (tmp_path / "a" / "values.bin").read_text() == "precious"
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "block.bin").symlink_to(tmp_path / "target")
+    with pytest.raises(nf.InputError, match=r"block\.bin exists"):
+        nf.RankTable(X, folder=tmp_path / "b")
+    assert not (tmp_path / "target").exists()
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "table.json").write_text('{"legs": 4}')
+    with pytest.raises(nf.InputError, match=r"table\.json is damaged, or does not describe"):
+        nf.RankTable(X, folder=tmp_path / "c")
+    assert (tmp_path / "c" / "table.json").read_text() == '{"legs": 4}'
+
+
+def test_two_processes_do_not_build_in_one_folder(tmp_path):
+    from nullforest.engine.data.table_files import in_folder
+
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    building = in_folder(tmp_path / "ranks", 0, keep_values=True)
+    with building, pytest.raises(nf.InputError, match="Another process is using"):
+        nf.RankTable(X, folder=tmp_path / "ranks")
+    nf.RankTable(X, folder=tmp_path / "ranks")
+
+
+def test_a_full_disk_gets_a_sentence(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 400))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with pytest.raises(nf.InputError, match="could not be written to"):
+            nf.RankTable(X, folder=tmp_path / "ranks")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert nf.RankTable(X, folder=tmp_path / "ranks").shape == (60, 400)
+
+
+#: Makes a table larger than memory, as far as it knows, and waits.
+TEMPORARY = """
+import time, numpy as np, nullforest as nf
+from nullforest.engine.data import rank_table
+rank_table._too_large = lambda *_: True
+table = nf.RankTable(np.random.default_rng(0).normal(size=(60, 40)))
+print(table.folder, flush=True)
+nf.grow(table, np.arange(60) % 2, trees=10**8)
+"""
+
+
+def test_sigterm_removes_a_temporary_table():
+    command = [sys.executable, "-c", TEMPORARY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        folder = Path(child.stdout.readline().strip())
+        assert (folder / "table.json").exists()
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 128 + signal.SIGTERM
+    assert not folder.exists()
+
+
+def test_missing_values_and_ties_have_different_fingerprints():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    missing, tied = X.copy(), X.copy()
+    missing[:5, 2], tied[:5, 2] = np.nan, X[:, 2].max() + 1
+    prints = {nf.RankTable(values).fingerprint for values in (X, missing, tied)}
+    assert len(prints) == 3
 
 
 def test_what_cannot_be_is_said(tmp_path):

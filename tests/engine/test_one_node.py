@@ -1,4 +1,4 @@
-"""Does one node find a split as good as the best of all? Brute force over every kernel."""
+"""The split of one node is as good as the best of all, by brute force over every kernel."""
 
 from __future__ import annotations
 

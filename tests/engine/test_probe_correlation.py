@@ -1,4 +1,4 @@
-"""How much are features alike? Against plain ranks, least squares and a loop over pairs."""
+"""Mean squared correlation, against plain ranks, least squares and a loop over pairs."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_mean_r2_is_the_loop_over_pairs(shared, n_samples, n_features):
     assert mean_r2(table, Target("variance", numbers)) == pytest.approx(expected, abs=1e-4)
 
 
-def test_relevant_features_are_not_alike_for_that():
+def test_relevant_features_do_not_count_as_correlated():
     X, y, _ = nf.simulate.independent(100, 600, 300, 0.7, seed=3)
     tally = nf.grow(X, y, trees=5, candidates=30, seed=1).tally
     # r² of independent columns has mean 1/(S−2) and standard deviation √2/(S−2); pairs of 300.
@@ -43,7 +43,7 @@ def test_relevant_features_are_not_alike_for_that():
     assert tally.probes.mean_r2 < 4 * error + 1e-4  # it is rounded
 
 
-def test_mean_r2_travels_with_the_tally(tmp_path):
+def test_mean_r2_is_kept_with_the_tally(tmp_path):
     rng = np.random.default_rng(0)
     X, y = features(rng, 60, 400, 1.0), np.arange(60) % 2
     one = nf.grow(X, y, trees=10, seed=1).tally
@@ -54,12 +54,12 @@ def test_mean_r2_travels_with_the_tally(tmp_path):
     assert nf.Tally.load(tmp_path / "one.tally").probes.mean_r2 == one.probes.mean_r2
 
 
-def test_features_that_are_alike_are_judged_with_more_caution():
+def test_correlated_features_have_a_heavier_null_tail():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 1000)), np.arange(80) % 2
     tally = nf.grow(X, y, trees=300, seed=1, keep_trees=False, oob=False).tally
-    alike = replace(tally, probes=replace(tally.probes, mean_r2=0.03))
-    own, cautious = nf.null(tally, "probes"), nf.null(alike, "probes")
+    correlated = replace(tally, probes=replace(tally.probes, mean_r2=0.03))
+    own, heavier = nf.null(tally, "probes"), nf.null(correlated, "probes")
     k = own.threshold(1e-4)
-    assert cautious.sf(k) > own.sf(k)
-    assert cautious.describe()["mean_r2"] == 0.03
+    assert heavier.sf(k) > own.sf(k)
+    assert heavier.describe()["mean_r2"] == 0.03

@@ -1,4 +1,4 @@
-"""Are Gini and variance special cases of the neighbourhood criterion? By their trees and values.
+"""Gini and variance as special cases of the neighbourhood criterion, by their trees and values.
 
 The mean over all pairs of a node, themselves included, of 1[y ≠ y'] is Σ_c p_c (1 − p_c), the Gini
 impurity; that of (y − y')²/2 is the variance.
@@ -37,7 +37,7 @@ def assert_same_trees(one, other):
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("replace", [False, True], ids=["subsample", "bootstrap"])
 def test_gini_is_the_share_of_unequal_pairs(n_classes, replace):
-    # both criteria compare whole fractions, so even ties fall alike
+    # both criteria compare whole fractions, so even ties are broken equally
     rng = np.random.default_rng(n_classes)
     X = np.round(rng.normal(size=(60, 12)), 1)
     y = rng.integers(0, n_classes, 60)

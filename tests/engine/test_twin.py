@@ -1,4 +1,4 @@
-"""Does the engine grow the trees that docs/randomness.md defines? Node for node, by a naive twin.
+"""Trees as docs/randomness.md defines them, node for node, by a naive twin.
 
 Trees, thresholds and splits of the samples are compared exactly. Values that are sums of doubles
 (predictions, importances) are compared to 1e-12, some ten thousand times the rounding error of
@@ -15,6 +15,7 @@ import pytest
 
 import nullforest as nf
 from naive import trees as naive
+from naive.splits import Outcome
 from nullforest.engine import _native
 from nullforest.tallies.tally import COUPLING_EDGES
 
@@ -134,7 +135,7 @@ def draw_settings(rng, S, F):
 
 def twin_forest(X, y, criterion, weight, first, trees, meaning):
     columns = X.astype(float).T.tolist()
-    outcome = naive.Outcome(criterion, y, meaning["n_drawn"])
+    outcome = Outcome(criterion, y, meaning["n_drawn"])
     grown = [
         naive.grow_tree(columns, outcome, weight, tree=first + t, **meaning) for t in range(trees)
     ]

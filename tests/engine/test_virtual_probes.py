@@ -1,4 +1,4 @@
-"""Do the probes win what they should, and leave the trees alone?"""
+"""Wins of the virtual probes equal those of a naive twin, and the trees are the same without."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from test_twin import (
 import nullforest as nf
 from naive import probes as naive_probes
 from naive import trees as naive
+from naive.splits import Outcome
 from nullforest.engine import RankTable
 from nullforest.engine.data.targets import as_target
-from nullforest.engine.probes.sampling import (
-    ProbePlan,
-    make_probes,
-    pick_rankings,
-    shared_out,
-    sort_into_strata,
-)
+from nullforest.engine.probes.budget import evaluation_rates
+from nullforest.engine.probes.importance_sampling import sample_rankings
+from nullforest.engine.probes.strata import stratify
+from nullforest.engine.probes.virtual_probes import make_probes
+from nullforest.engine.settings import ForestSettings
 from nullforest.tallies.tally import COUPLING_EDGES
 
 
@@ -48,17 +47,17 @@ def outputs(y, criterion):
 
 def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
     """Wins, ids and couplings of the probes by the naive twin, in the order of the ids."""
-    plan = forest.settings["probes"]
+    settings = forest.settings
     table = RankTable(X)
     grown, columns = twin_forest(X, y, criterion, weight, first, trees, meaning)
-    outcome = naive.Outcome(criterion, y, meaning["n_drawn"])
+    outcome = Outcome(criterion, y, meaning["n_drawn"])
     strata = table.strata
     probes = naive_probes.make_probes(
         columns,
         strata.features.tolist(),
-        shared_out(number, strata),
+        strata.allocated(number),
         strata.copies,
-        plan["seed"],
+        settings.probe_seed,
         outputs(y, criterion),
         [1.0] * len(y) if weight is None else weight,
         min(math.ceil(meaning.get("min_leaf", 1) * len(y) / meaning["n_drawn"]), len(y) // 2),
@@ -79,7 +78,7 @@ def twin_wins(X, y, criterion, weight, first, trees, meaning, forest, number):
             nodes,
             counts,
             probes,
-            (plan["in_tree"], plan["at_node"]),
+            evaluation_rates(len(columns), settings.pool, settings.candidates),
             tree=first + t,
             **meaning,
         )
@@ -209,7 +208,7 @@ def test_forests_of_other_seeds_can_share_their_probes(data):
     ids=["node", "few", "tree", "leaves"],
 )
 def test_probes_win_as_often_as_null_features(settings):
-    """E[n_f] = q E[W_p] when no feature means anything.
+    """E[n_f] = q E[W_p] when all features are null.
 
     The counts have a fixed mean (all nodes are won by someone), so the noise of the difference is
     that of the probes: Var(q W̄) = Σ w² (q W − q W̄)² within a data set, weights w that add to one.
@@ -231,7 +230,7 @@ def test_probes_win_as_often_as_null_features(settings):
     assert variance**0.5 < 0.05 * level  # so the test could see an error of a quarter
 
 
-def test_snps_are_judged_by_their_own_kind():
+def test_snps_are_tested_against_their_own_stratum():
     """In each stratum of SNPs probes win as often as its features do.
 
     Within a stratum the mean count is not fixed, so its noise Var(n)/F_s is added to the probes'
@@ -274,15 +273,15 @@ def test_strata_tell_ties_apart_and_stay_few():
     missing[:70] = np.nan
     columns.append(missing)
     strata = RankTable(np.array(columns).T).strata
-    assert len(strata.copies) <= 26  # rankings, 24 kinds with ties, constants
+    assert len(strata.copies) <= 26  # rankings, 24 strata with ties, constants
     assert strata.features[0] == 0
     assert not strata.copies[0]
-    assert not strata.askable[strata.features[2]]
+    assert not strata.evaluable[strata.features[2]]
     assert np.bincount(strata.features)[strata.features[2]] == 1
     assert strata.features[3] != strata.features[0]
-    # rare and frequent binary columns are of different kinds
+    # rare and frequent binary columns are of different strata
     assert strata.features[3] != strata.features[6]
-    numbers = shared_out(1000, strata)
+    numbers = strata.allocated(1000)
     assert sum(numbers) == 1000
     assert numbers[strata.features[2]] == 0
 
@@ -292,8 +291,9 @@ def test_probes_of_tied_columns_have_the_same_ties():
     X = rng.integers(0, 3, (50, 5)).astype(float)
     X[:8, 4] = np.nan
     table = RankTable(X)
-    target = as_target(np.arange(50) % 2, n_samples=50, X=X)
-    probes = make_probes(table, ProbePlan(30, 0, 2**16, 2**16), target)
+    target = as_target(np.arange(50) % 2, 50)
+    settings = ForestSettings(probes=30, candidates=5).resolved((50, 5), "gini")
+    probes = make_probes(table, settings, target)
     real = {tuple(np.unique(column, return_counts=True)[1]) for column in X.T}
     for p in range(30):
         order, differs, known = probes.column(p)
@@ -304,29 +304,29 @@ def test_probes_of_tied_columns_have_the_same_ties():
 
 
 @pytest.mark.parametrize("number", [1, 7, 200, 399, 400])
-def test_picked_rankings_stand_for_all(number):
-    """Σ weight·f over the picks has the mean Σ f over all, for any f: here over many starts.
+def test_weighted_sums_over_sampled_rankings_are_unbiased(number):
+    """Σ weight·f over the sample has the mean Σ f over all, for any f: here over many starts.
 
-    The starts are equally spaced, so the mean over them is exact but for the grid: a pick's
-    chance is met to 1/starts.
+    The starts are equally spaced, so the mean over them is exact but for the grid: an inclusion
+    probability is met to 1/starts.
     """
-    luck = np.random.default_rng(number).random(400, np.float32).round(2)  # with ties
+    association = np.random.default_rng(number).random(400, np.float32).round(2)  # with ties
     starts = (np.arange(500) + 0.5) / 500
-    stood_for = np.zeros(400)
+    represented = np.zeros(400)
     for start in starts:
-        picked, weights = pick_rankings(luck, number, start)
-        assert len(np.unique(picked)) == number
-        stood_for[picked] += weights / 500
+        sampled, weights = sample_rankings(association, number, start)
+        assert len(np.unique(sampled)) == number
+        represented[sampled] += weights / 500
         assert weights.max() <= 1.5 * 400 / number  # never far above 4/3 of the mean
-    np.testing.assert_allclose(stood_for, 1, atol=1.5 * 400 / number / 500 + 1e-9)
+    np.testing.assert_allclose(represented, 1, atol=1.5 * 400 / number / 500 + 1e-9)
 
 
-def test_lucky_rankings_are_asked_more_often(data):
+def test_associated_rankings_are_sampled_more_often(data):
     X, y = data
-    asked = nf.grow(X[:, :80], y, trees=200, candidates=40, probes=600).tally.probes
-    rare = asked.wins > 3 * np.average(asked.wins, weights=asked.weights)
-    share = np.average(rare, weights=asked.weights)
-    # Of rankings picked at random 600·share would be there; a Poisson number, five errors off.
+    probes = nf.grow(X[:, :80], y, trees=200, candidates=40, probes=600).tally.probes
+    rare = probes.wins > 3 * np.average(probes.wins, weights=probes.weights)
+    share = np.average(rare, weights=probes.weights)
+    # A uniform sample would hold 600·share of them, a Poisson number; five standard errors.
     assert rare.sum() > 600 * share + 5 * np.sqrt(600 * share)
 
 
@@ -338,8 +338,9 @@ def test_missing_values_stay_where_all_columns_miss_them():
     X[:, 30:][rng.random((60, 10)) < 0.25] = np.nan  # and columns that share nothing
     y = np.arange(60) % 2
     table = RankTable(X)
-    target = as_target(y, n_samples=60, X=X)
-    probes = make_probes(table, ProbePlan(300, 0, 2**16, 2**16), target)
+    target = as_target(y, 60)
+    settings = ForestSettings(probes=300, candidates=40).resolved((60, 40), "gini")
+    probes = make_probes(table, settings, target)
     kept = []
     for p in range(300):
         order, _, known = probes.column(p)
@@ -352,9 +353,8 @@ def test_missing_values_stay_where_all_columns_miss_them():
 def test_constant_columns_have_no_probes():
     X = np.zeros((20, 3))
     assert nf.grow(X, np.arange(20) % 2, trees=5).tally.probes is None
-    assert sort_into_strata(np.ones(3, int), np.full(3, 400), np.zeros(3, int), 20).askable == (
-        False,
-    )
+    strata = stratify(np.ones(3, int), np.full(3, 400), np.zeros(3, int), 20)
+    assert strata.evaluable == (False,)
 
 
 @pytest.mark.parametrize("probes", [-1, 1.5, "many", True])

@@ -1,4 +1,4 @@
-"""Is a watched forest the same forest, and are the looks at it those of its first trees?"""
+"""A watched forest is the same forest, and its trajectory is that of its first trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nullforest as nf
-from nullforest.engine.watching import looks_at
+from nullforest.engine.watching import trajectory_points
 from nullforest.report.cautions import cautions
 
 
@@ -28,7 +28,7 @@ def test_a_watched_forest_is_the_same_forest():
     assert watched.trajectory.oob_errors[-1] == pytest.approx(1 - plain.oob_score)
 
 
-def test_each_look_is_that_of_a_shorter_forest():
+def test_each_point_is_that_of_a_shorter_forest():
     X, y = _data()
     watched = nf.watch(X, y, 0.05, "fdr", trees=90, candidates=12)
     trajectory = watched.trajectory
@@ -48,12 +48,12 @@ def test_each_look_is_that_of_a_shorter_forest():
     np.testing.assert_allclose(trajectory.agreement, naive)
 
 
-def test_looks_are_few_and_end_with_the_forest():
+def test_points_are_few_and_end_with_the_forest():
     for trees in (1, 2, 7, 1000, 12345):
-        looks = looks_at(trees)
-        assert looks == sorted(set(looks))
-        assert looks[-1] == trees
-        assert len(looks) <= 16
+        points = trajectory_points(trees)
+        assert points == sorted(set(points))
+        assert points[-1] == trees
+        assert len(points) <= 16
 
 
 def test_progress_counts_all_trees():
@@ -93,3 +93,20 @@ def test_no_sample_left_out_means_no_error():
 def test_trees_must_be_a_number():
     with pytest.raises(nf.InputError, match="whole number"):
         nf.watch(*_data(), trees="many")
+
+
+def test_an_error_at_a_point_ends_the_growth():
+    done = []
+    with pytest.raises(nf.InputError, match="no probes"):
+        nf.watch(
+            *_data(), null="probes", probes=0, trees=200, progress=lambda now, _: done.append(now)
+        )
+    assert max(done) < 20  # the first of 16 points
+
+
+@pytest.mark.parametrize("null", ["probes", "bagged", "paper"])
+@pytest.mark.parametrize("settings", [{}, {"draw": "tree"}, {"min_leaf": 34}, {"max_depth": 1}])
+def test_the_smallest_forests_have_a_trajectory(null, settings):
+    X, y = _data()
+    selection = nf.watch(X, y, null=null, trees=3, candidates=6, probes=60, **settings)
+    assert selection.trajectory.trees.tolist() == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""Are the estimators what a scikit-learn user expects? Its checks, and the engine beneath."""
+"""The forest estimators: scikit-learn's checks, and the engine beneath."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_tally_can_be_taken_from_estimators_and_pipelines():
     assert plain.names.tolist() == frame.columns.tolist()
 
 
-def test_copies_predict_alike():
+def test_copies_predict_the_same():
     forest = nf.ForestClassifier(30, random_state=0, oob_score=lambda a, b: 0.25).fit(X, y)
     assert forest.oob_score_ == 0.25
     forest.set_params(oob_score=balanced_accuracy_score).fit(X, y)

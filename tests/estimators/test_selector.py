@@ -1,4 +1,4 @@
-"""Does the selector join scikit-learn? Its checks, pipelines, searches, frames and forests."""
+"""The selector: scikit-learn's checks, pipelines, searches, frames and forests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+import sklearn
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -16,6 +18,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -28,10 +31,17 @@ import sklearn_checks
 #: The paper's null is the quickest, and a high level keeps columns of the checks' small noisy data;
 #: neither makes a difference to these promises.
 LENIENT = {"null": "paper", "error": "fpr", "alpha": 0.9}
+REDRAWN = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "a forest draws other samples when rows are removed or repeated; so does scikit-learn's",
+)
 CHECKED = sklearn_checks.parametrize(
-    (nf.ForestSelector(trees=30, **LENIENT), {}),
-    (nf.ForestSelector(RandomForestClassifier(10, random_state=0), **LENIENT), {}),
-    (nf.ForestSelector(nf.ForestRegressor(10, random_state=0), **LENIENT), {}),
+    (nf.ForestSelector(trees=30, **LENIENT), REDRAWN),
+    (nf.ForestSelector(RandomForestClassifier(10, random_state=0), **LENIENT), REDRAWN),
+    (nf.ForestSelector(nf.ForestRegressor(10, random_state=0), **LENIENT), REDRAWN),
 )
 
 
@@ -138,7 +148,8 @@ def test_a_column_transformer_hands_over_part_of_the_columns(data):
 def test_sparse_data_give_the_same_selection(data, kind):
     X, y = data
     X = np.where(np.abs(X) < 0.4, 0.0, X)
-    dense, sparse = selector().fit(X, y), selector().fit(kind(X), y)
+    keep = {"min_features": 1}  # so that there is something to transform
+    dense, sparse = selector(**keep).fit(X, y), selector(**keep).fit(kind(X), y)
     assert sparse.tally_ == dense.tally_
     out = sparse.transform(kind(X))
     assert scipy.sparse.issparse(out)
@@ -163,7 +174,7 @@ def test_sparse_data_too_large_for_the_disk_are_refused():
     ],
     ids=lambda forest: type(forest).__name__,
 )
-def test_any_forest_can_be_judged_and_is_not_altered(data, forest):
+def test_any_forest_can_be_tested_and_is_not_altered(data, forest):
     X, y = data
     frame = pd.DataFrame(X, columns=NAMES)
     forest.set_params(random_state=0)
@@ -175,7 +186,7 @@ def test_any_forest_can_be_judged_and_is_not_altered(data, forest):
     assert fitted.estimator_ is not forest
     assert set(RELEVANT) <= set(fitted.get_support(indices=True).tolist())
     assert fitted.selection_.tally.names.tolist() == NAMES
-    # the same forest, fitted beforehand and only read
+    # the same forest, already fitted and only read
     prefit = copy.deepcopy(forest).fit(frame, y)
     read = nf.ForestSelector(prefit, error="fwer", null="paper", prefit=True).fit(frame, y)
     assert read.estimator_ is prefit
@@ -212,11 +223,87 @@ def test_seeds(data):
     assert counts(None) != counts(None)
 
 
-def test_nothing_selected_gives_no_columns_and_says_so():
-    X = np.random.default_rng(3).normal(size=(40, 20))
-    fitted = selector(alpha=1e-6).fit(X, np.arange(40) % 2)
+@pytest.fixture
+def noise():
+    return np.random.default_rng(3).normal(size=(40, 20)), np.arange(40) % 2
+
+
+def test_an_empty_selection_names_the_step_and_the_option(noise):
+    pipe = make_pipeline(StandardScaler(), selector(alpha=1e-6), LogisticRegression())
+    words = "ForestSelector selected none of the 20 features .*min_features=1 to keep"
+    with pytest.raises(nf.InputError, match=words):
+        pipe.fit(*noise)
+    empty = selector(alpha=1e-6, min_features=0).fit(*noise)  # with scikit-learn's warning
     with pytest.warns(UserWarning, match="No features were selected"):
-        assert fitted.transform(X).shape == (40, 0)
+        assert empty.transform(noise[0]).shape == (40, 0)
+
+
+def test_min_features_keeps_the_most_significant_ones_and_says_so(noise, data):
+    fitted = selector(alpha=1e-6, min_features=3).fit(*noise)
+    kept = fitted.get_support(indices=True)
+    assert set(kept) == set(np.argsort(fitted.selection_.pvalues, kind="stable")[:3])
+    assert fitted.selection_.n_selected == 0  # the test itself is not changed
+    assert fitted.selection_.notes[-1].startswith("min_features=3 keeps the 3 features")
+    enough = selector(min_features=2).fit(*data)
+    assert enough.get_support().tolist() == enough.selection_.support.tolist()
+    assert not any("min_features" in note for note in enough.selection_.notes)
+    assert selector(alpha=1e-6, min_features=99).fit(*noise).get_support().all()
+    with pytest.raises(nf.InputError, match="min_features = -1 must be a whole number"):
+        selector(min_features=-1).fit(*noise)
+
+
+def test_a_prefit_forest_selects_without_fit(data):
+    X, y = data
+    forest = RandomForestClassifier(200, max_features=8, random_state=0).fit(X, y)
+    prefit = nf.ForestSelector(forest, prefit=True, error="fwer")
+    fitted = nf.ForestSelector(forest, prefit=True, error="fwer").fit(X, y)
+    assert prefit.get_support().tolist() == fitted.get_support().tolist()
+    np.testing.assert_array_equal(prefit.transform(X), fitted.transform(X))
+    with pytest.raises(NotFittedError):
+        nf.ForestSelector().transform(X)
+
+
+def test_class_weights_reach_the_forest(data):
+    X, y = data
+    weights = {0: 1.0, 1: 5.0}
+    weighted = selector(class_weight=weights).fit(X, y)
+    grown = nf.grow(X, y, trees=300, candidates=8, class_weight=weights)
+    assert weighted.tally_.counts.tolist() == grown.tally.counts.tolist()
+    with pytest.raises(nf.InputError, match="class_weight is a setting of nullforest's own"):
+        nf.ForestSelector(RandomForestClassifier(), class_weight="balanced").fit(X, y)
+
+
+def test_metadata_is_routed_to_the_forest_that_requests_it(data):
+    X, y = data
+    weight = np.linspace(0.5, 2.0, 80)
+    theirs = RandomForestClassifier(50, random_state=0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        last = LogisticRegression().set_fit_request(sample_weight=False)
+        own = selector(min_features=1).set_fit_request(sample_weight=True)
+        routed = make_pipeline(own, last).fit(X, y, sample_weight=weight)[0]
+        inner = clone(theirs).set_fit_request(sample_weight=True)
+        foreign = nf.ForestSelector(inner, min_features=1).set_fit_request(sample_weight=False)
+        passed_on = make_pipeline(foreign, last).fit(X, y, sample_weight=weight)[0]
+    assert routed.tally_ == selector().fit(X, y, sample_weight=weight).tally_
+    alone = nf.tally(theirs.fit(X, y, sample_weight=weight))
+    assert passed_on.tally_.counts.tolist() == alone.counts.tolist()
+
+
+@pytest.mark.parametrize(("n_normal", "n_binary"), [(20, 5), (100, 100)])
+def test_columns_of_different_kinds_in_a_foreign_forest_are_refused(n_normal, n_binary):
+    # All null: 21 of 25 columns were selected, with p = 1e-179, and 110 of 200.
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(300, n_normal)), rng.integers(0, 2, (300, n_binary))])
+    y = rng.integers(0, 2, 300)
+    forest = RandomForestClassifier(500, random_state=0)
+    with pytest.raises(nf.InputError, match=r"\(effectively [0-9.]+ to 300\).*Use nf.grow"):
+        nf.ForestSelector(forest).fit(X, y)
+    tally = nf.tally(forest.fit(X, y))
+    with pytest.raises(nf.InputError, match="effectively 2 to "):
+        nf.select(tally)
+    marked = nf.select(tally, null="bagged")  # chosen by name
+    assert "These p-values are not valid." in marked.notes[0]
+    assert nf.ForestSelector(random_state=0).fit(X, y).selection_.n_selected <= 1
 
 
 def test_bad_use_is_named(data):

@@ -39,15 +39,15 @@ def test_more_trees_break_the_papers_null_and_the_audit_says_so():
     row = a.table.set_index("alpha").loc[0.01]
     assert row["low"] > 0.01
     assert row["runs_with_discovery"] == 6
-    assert a.verdict().startswith("At α = 0.01 the paper's null lets through ")
+    assert a.verdict().startswith("At α = 0.01 the paper's null model selects ")
     assert f"{100 * row['reached']:.3g} %" in a.verdict()
     with pytest.raises(nf.InputError, match="was not audited"):
         a.verdict(0.5)
 
 
 def test_intervals_cover_what_they_should():
-    # Shares of 50 features with beta-binomial spread between forests, 10 forests each: 95 % of 800
-    # intervals cover the mean, within 4 binomial standard errors (skewness costs a little more,
+    # Shares of 50 features with a beta-binomial distribution over forests, 10 forests each: 95 % of
+    # 800 intervals cover the mean, within 4 binomial standard errors (skewness costs a little more,
     # bounded by the Edgeworth term of order 1/R; 0.03 covers it at R = 10).
     rng = np.random.default_rng(1)
     covered = 0
@@ -92,7 +92,7 @@ def test_time_that_runs_out_is_said():
     [
         ({"nulls": ["auto"]}, "no null 'auto' to audit"),
         ({"alphas": []}, "at least one level"),
-        ({"alphas": [2]}, "no error rate"),
+        ({"alphas": [2]}, "not an error rate"),
         ({"permutations": 1}, "at least 2"),
     ],
 )

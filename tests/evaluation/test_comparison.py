@@ -7,15 +7,15 @@ import pytest
 
 import nullforest as nf
 from nullforest.evaluation.comparison import METHODS, rates
-from nullforest.evaluation.packages import PEERS
+from nullforest.evaluation.packages import PACKAGES
 
 X, Y, RELEVANT = nf.simulate.independent(60, 80, 4, relevance=0.7, seed=1)
 HOW = {"trees": 60, "candidates": 10, "seed": 3}
-OURS = [m for m in METHODS if m not in PEERS and m != "hapfelmeier"]
+OURS = [m for m in METHODS if m not in PACKAGES and m != "hapfelmeier"]
 
 
 def test_every_method_answers_as_it_does_alone():
-    c = nf.compare(X, Y, OURS, alpha=0.05, permutations=19, rounds=12, relevant=RELEVANT, **HOW)
+    c = nf.compare(X, Y, OURS, error="fpr", permutations=19, rounds=12, relevant=RELEVANT, **HOW)
     assert list(c.answers) == OURS
     tally = nf.grow(X, Y, **HOW).tally
     for kind in ("paper", "bagged", "probes"):
@@ -63,7 +63,7 @@ def test_files_and_words_hold_the_comparison(tmp_path):
     assert "janitza" in repr(c)
 
 
-def test_a_peer_that_is_not_here_is_left_out_with_its_reason(monkeypatch):
+def test_a_package_that_is_missing_is_left_out_with_its_reason(monkeypatch):
     monkeypatch.setenv("PATH", "")
     c = nf.compare(X, Y, ["paper", "ranger_altmann"], **HOW)
     assert list(c.answers) == ["paper"]
@@ -96,8 +96,8 @@ def test_means_over_simulated_data_come_with_standard_errors():
     ("change", "words"),
     [
         ({"methods": ["magic"]}, "no method 'magic'"),
-        ({"relevant": [99]}, "mask of the 80 features"),
-        ({"alpha": 2.0}, "no error rate"),
+        ({"relevant": [99]}, "no feature 99"),
+        ({"alpha": 2.0}, "not an error rate"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(change, words):

@@ -76,7 +76,10 @@ def test_measures_agree_on_a_strong_feature_and_the_table_says_how_far():
     ("call", "words"),
     [
         (lambda: permuted_errors(nf.grow(X, CLASSES, trees=2, keep_trees=False), X), "not kept"),
-        (lambda: permuted_errors(nf.grow(X, CLASSES, trees=2, samples=1.0), X), "saw every sample"),
+        (
+            lambda: permuted_errors(nf.grow(X, CLASSES, trees=2, samples=1.0), X),
+            "drew every sample",
+        ),
         (lambda: permuted_errors(nf.grow(X, CLASSES, trees=2), X[:, :3]), "grown on 40 × 6"),
         (lambda: nf.importances.importances(X, CLASSES, ["jini"], trees=2), "no importance 'jini'"),
     ],

@@ -9,8 +9,10 @@ from scipy import stats
 import nullforest as nf
 from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
-from nullforest.evaluation.baselines.exceedances import Checkpoint, Exceedances
+from nullforest.compute.checkpoints import Checkpoint
+from nullforest.evaluation.baselines.exceedances import Exceedances
 from nullforest.evaluation.baselines.fits import fitted_pvalues
+from nullforest.evaluation.baselines.label_permutation import KIND
 from nullforest.evaluation.baselines.relabelling import Labels
 from nullforest.evaluation.baselines.statistics import STATISTICS, instrument
 
@@ -128,9 +130,7 @@ def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path, rule):
     np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
     np.testing.assert_array_equal(ended.null.expected_counts(), whole.null.expected_counts())
     empty = Exceedances.none_yet(whole.values, keep=rule == "fitted")
-    identity = json.loads(np.load(path)["identity"].tobytes())
-    del identity["format"]
-    state = Checkpoint(path, identity).restore(empty)
+    state = empty.restored(Checkpoint.open(path, KIND))
     assert state.done == B
     assert empty.done == 0
     np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
@@ -151,13 +151,14 @@ def test_a_run_out_of_time_can_be_continued(tmp_path):
     np.testing.assert_array_equal(more.pvalues, longer.pvalues)
     with pytest.raises(nf.InputError, match="holds 80 permutations"):
         nf.baselines.label_permutation(X, Y, resume=path, **how)
-    with pytest.raises(nf.InputError, match="seed was 1 and is 2"):
+    with pytest.raises(nf.InputError, match=r"differs in its seed \(1, not 2\)"):
         nf.baselines.label_permutation(X, Y, resume=path, **(how | {"seed": 2}))
-    with pytest.raises(nf.InputError, match="other data"):
+    with pytest.raises(nf.InputError, match="differs in its data"):
         nf.baselines.label_permutation(X, 1 - Y, resume=path, **how)
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises(nf.InputError, match="cannot be resumed"):
-        nf.baselines.label_permutation(X, Y, resume=path, **how)
+    (tmp_path / "file").write_bytes(b"nothing of the kind")
+    with pytest.raises(nf.InputError, match="cannot be used for a label permutation"):
+        nf.baselines.label_permutation(X, Y, resume=tmp_path / "file", **how)
+    assert (tmp_path / "file").read_bytes() == b"nothing of the kind"
 
 
 def test_labels_stay_within_their_blocks():
@@ -248,7 +249,7 @@ def test_names_notes_and_files_come_with_the_answer(tmp_path):
     assert "label permutation" in repr(s)
     with pytest.raises(nf.InputError, match="to_csv"):
         s.to_html(tmp_path / "s.html")
-    with pytest.raises(nf.InputError, match="knows the p-values"):
+    with pytest.raises(nf.InputError, match="has p-values only"):
         s.null.sf(3)
 
 
@@ -258,12 +259,12 @@ def test_names_notes_and_files_come_with_the_answer(tmp_path):
         ({"permutations": 0}, "at least 1"),
         ({"permutations": 2.5}, "whole number"),
         ({"rule": "loose"}, "no rule 'loose'"),
-        ({"rule": "fitted", "pooled": True}, "leave pooled out"),
+        ({"rule": "fitted", "pooled": True}, "omit pooled"),
         ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),
-        ({"blocks": np.arange(40)}, "same throughout every block"),
+        ({"blocks": np.arange(40)}, "constant within every block"),
         ({"blocks": [1, 2]}, "for 40 samples"),
         ({"alpha": 0.0}, "between 0 and 1"),
-        ({"resume": "/nowhere/at/all"}, "no folder"),
+        ({"resume": "/dev/null/folder"}, "cannot be used"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(change, words):

@@ -61,7 +61,7 @@ def test_the_z_test_rejects_what_it_likes_when_more_trees_are_grown():
 
 
 def test_more_samples_do_not_cure_the_z_test():
-    # A test should reject 5 % of what means nothing at any sample size. The z-test rejects more at
+    # A test should reject 5 % of null features at any sample size. The z-test rejects more at
     # 40 samples and at 160, by more than 4 standard errors over the data sets.
     runs = 40
     for n in (40, 160):
@@ -87,7 +87,7 @@ def test_the_mirrored_null_equals_a_slow_count(plus_one):
 
 
 @pytest.mark.parametrize("statistic", ["corrected_gini", "permutation"])
-def test_janitza_judges_the_importance_it_names(statistic):
+def test_janitza_tests_the_importance_it_names(statistic):
     rng = np.random.default_rng(0)
     data = rng.normal(size=(50, 150))
     y = (data[:, 3] > 0).astype(int)
@@ -100,13 +100,13 @@ def test_janitza_judges_the_importance_it_names(statistic):
             s.values, nf.importances.corrected_gini(data, y, trees=200, seed=1)
         )
         assert "importances are below zero" in s.notes[0]
-    with pytest.raises(nf.InputError, match="never below zero"):
+    with pytest.raises(nf.InputError, match="not symmetric around zero"):
         nf.baselines.janitza(data, y, statistic="gini", trees=2)
 
 
 def test_janitza_holds_its_level_on_independent_noise():
     # Features are exchangeable: the share selected has mean alpha up to 1 / (null size). Over R
-    # data sets, 4 standard errors from the spread between them.
+    # data sets, 4 standard errors of their mean.
     shares = []
     for r in range(12):
         data = np.random.default_rng(r).normal(size=(40, 600))

@@ -1,4 +1,4 @@
-"""Companions: against correlations counted pair by pair."""
+"""Correlated features: against correlations computed pair by pair."""
 
 import numpy as np
 import pandas as pd
@@ -6,18 +6,18 @@ import pytest
 
 import nullforest as nf
 from naive.sums import rank_correlation
-from nullforest.features import correlated as companions
+from nullforest.features import correlated
 from nullforest.features.ranks import standard_ranks
 
 
-def test_companions_are_those_of_a_plain_search(monkeypatch):
+def test_correlated_features_are_those_of_a_plain_search(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 40))
     X[:, 20:30] = np.exp(X[:, :10]) + 0.5 * rng.normal(size=(30, 10))
     X[:, 35] = rng.integers(3, size=30)  # ties
     X[:, 36] = -X[:, 35]
     X[:, 39] = 1.0  # constant: correlated with nothing
-    monkeypatch.setattr(companions, "_BLOCK", 30 * 7)  # several blocks
+    monkeypatch.setattr(correlated, "_BLOCK", 30 * 7)  # several blocks
     chosen = [3, 5, 35, 39]
     found = nf.find_correlated(X, chosen, 0.5)
     expected = {
@@ -28,7 +28,7 @@ def test_companions_are_those_of_a_plain_search(monkeypatch):
     }
     got = dict(
         zip(
-            zip(found["column"], found["companion_column"], strict=True),
+            zip(found["column"], found["correlated_column"], strict=True),
             found["correlation"],
             strict=True,
         )
@@ -46,12 +46,12 @@ def test_a_selection_brings_names_and_p_values():
     selection = nf.select(nf.grow(frame, y, trees=200).tally, error="fwer", null="bagged")
     found = nf.find_correlated(frame, selection)
     row = found[found["feature"] == "gene 49"].iloc[0]
-    assert row["companion"] == "gene 0"
+    assert row["correlated_feature"] == "gene 0"
     assert row["p_value"] == selection.pvalues[0]
     assert len(nf.find_correlated(X, np.zeros(50, bool))) == 0
 
 
-def test_missing_values_say_nothing():
+def test_missing_values_carry_no_information():
     X = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 7.0], [4.0, 9.0]])
     ranks = standard_ranks(X)
     assert ranks[1, 1] == 0.0
@@ -60,7 +60,7 @@ def test_missing_values_say_nothing():
 
 @pytest.mark.parametrize(
     ("features", "level", "words"),
-    [([50], 0.8, "0 to 49"), ([0.5], 0.8, "numbers"), ([1], 1.5, "level"), ([True], 0.8, "mask")],
+    [([50], 0.8, "0 to 49"), ([0.5], 0.8, "by number"), ([1], 1.5, "level"), ([True], 0.8, "mask")],
 )
 def test_bad_input_is_refused(features, level, words):
     with pytest.raises(nf.InputError, match=words):

@@ -1,11 +1,11 @@
-"""Groups: how they are given, judged, and opened."""
+"""Groups: how they are given and tested, and their features."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import nullforest as nf
-from nullforest.features.groups import as_groups, shared_luck
+from nullforest.features.groups import as_groups, shared_association
 from nullforest.features.mesh import edge_graph
 
 
@@ -49,7 +49,7 @@ def test_groups_may_be_said_in_many_ways(study):
     [
         (["a"] * 7, "one label for each"),
         (["a"] * 300, "left outside"),
-        ({"a": ["no such gene"]}, "does not know"),
+        ({"a": ["no such gene"]}, "does not have"),
         ({"a": [300]}, "go from 0 to 299"),
         ({}, "no group"),
         ([None] * 300, "no group"),
@@ -60,17 +60,17 @@ def test_groups_that_cannot_be_are_refused(study, groups, words):
         nf.select_groups(study[3], groups)
 
 
-def test_shared_luck_is_the_sum_of_squared_rank_correlations():
+def test_shared_association_is_the_sum_of_squared_rank_correlations():
     rng = np.random.default_rng(0)
     common = rng.normal(size=(200, 1))
     X = np.hstack([common + 0.5 * rng.normal(size=(200, 6)), rng.normal(size=(200, 300))])
     groups = [np.arange(6), np.arange(6, 306)]
     r = pd.DataFrame(X[:, :6]).corr("spearman").to_numpy()
-    got = shared_luck(X, groups)
-    chance = 1 / 199
-    assert got[0] == pytest.approx(6 + (np.square(r).sum() - 6 - 30 * chance) / (1 - chance))
-    # Independent features share nothing: 300² r² have a standard error of 300 · √2 · chance.
-    assert abs(got[1] - 300) < 4 * 300 * np.sqrt(2) * chance
+    got = shared_association(X, groups)
+    expected = 1 / 199
+    assert got[0] == pytest.approx(6 + (np.square(r).sum() - 6 - 30 * expected) / (1 - expected))
+    # Independent features share nothing: 300² r² have a standard error of 300 · √2 · expected.
+    assert abs(got[1] - 300) < 4 * 300 * np.sqrt(2) * expected
 
 
 def test_selector_over_groups_joins_scikit_learn(study):

@@ -66,7 +66,7 @@ def test_features_that_only_add_are_seldom_called_a_pair():
     assert hits <= 3
 
 
-def test_what_cannot_be_judged_is_refused(forest):
+def test_what_cannot_be_tested_is_refused(forest):
     X = np.random.default_rng(0).normal(size=(40, 10))
     y = X[:, 0] > 0
     with pytest.raises(nf.InputError, match="keep_trees"):

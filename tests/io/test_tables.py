@@ -1,4 +1,4 @@
-"""Do the columns of a table become the right features and target?"""
+"""The columns of a table become features and a target."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ def shuffle(n, key):
 
 
 def out_of_bag(settings, tree_key, n_samples):
-    if settings["replace"]:
+    if settings.replace:
         stream = step(tree_key, 3)
-        drawn = {(step(stream, j) >> 32) * n_samples >> 32 for j in range(settings["n_drawn"])}
+        drawn = {(step(stream, j) >> 32) * n_samples >> 32 for j in range(settings.samples)}
     else:
-        drawn = set(shuffle(n_samples, step(tree_key, 2))[: settings["n_drawn"]])
+        drawn = set(shuffle(n_samples, step(tree_key, 2))[: settings.samples])
     return [s for s in range(n_samples) if s not in drawn]
 
 
@@ -57,7 +57,7 @@ def oob_increases(forest, X, truth):
     out = np.zeros((forest.n_trees, F))
     classes = forest.classes is not None
     for t, tree in enumerate(forest.trees):
-        key = step(step(0, forest.settings["seed"]), forest.settings["first_tree"] + t)
+        key = step(step(0, forest.settings.seed), forest.settings.first_tree + t)
         oob = out_of_bag(forest.settings, key, S)
         if not oob:
             continue

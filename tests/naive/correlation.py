@@ -1,11 +1,11 @@
-"""Likeness of features, pair by pair."""
+"""Mean squared correlation between features, pair by pair."""
 
 import numpy as np
 from scipy.stats import rankdata
 
 
 def mean_r2(X, known):
-    """Mean squared correlation of ranks, what the columns `known` explain taken out first."""
+    """Mean squared rank correlation of the residuals after regression on the columns `known`."""
     known = np.column_stack(known)
     left = []
     for column in X.T:

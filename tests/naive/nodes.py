@@ -1,4 +1,4 @@
-"""What is the best split of one node? Every split of every feature, by the definition."""
+"""The best split of one node: every split of every feature, by the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of every fast path. They share no code with the library."""
+"""Counts under the paper's null model, step-up procedures and forests, by plain loops."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
+from scipy import stats
 
 
 def partitions(k: int, largest: int | None = None) -> Iterator[list[int]]:
@@ -75,6 +76,16 @@ def exact_pmf(nodes: list[int], pools: list[int], F: int) -> list[mpmath.mpf]:
                 for b, q in enumerate(tree):
                     product[a + b] += p * q
             pmf = product
+    return pmf
+
+
+def convolved_pmf(nodes: list[int], pools: list[int], F: int) -> np.ndarray:
+    """The same in doubles, for larger forests; sums of products of positive numbers keep digits."""
+    pmf = np.ones(1)
+    for K, size in zip(nodes, pools, strict=True):
+        tree = size / F * stats.binom.pmf(np.arange(K + 1), K, 1 / size)
+        tree[0] += 1 - size / F
+        pmf = np.convolve(pmf, tree)
     return pmf
 
 

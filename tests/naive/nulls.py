@@ -1,4 +1,4 @@
-"""How are null features selected? By the definitions: densities, dense grids and double loops."""
+"""Null distributions by their definitions: densities, dense grids and double loops."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def normal_density(x):
 
 
 def score_density(s, z, r):
-    """Density of max_j |√r z_j + √(1−r) ε_j|, by differentiating the product of the laws."""
-    spread = math.sqrt(1 - r)
+    """Density of max_j |√r z_j + √(1−r) ε_j|: the derivative of the product of distributions."""
+    deviation = math.sqrt(1 - r)
     centre = [math.sqrt(r) * zj for zj in z]
-    law = [ndtr((s - c) / spread) - ndtr((-s - c) / spread) for c in centre]
+    below = [ndtr((s - c) / deviation) - ndtr((-s - c) / deviation) for c in centre]
     density = [
-        (normal_density((s - c) / spread) + normal_density((s + c) / spread)) / spread
+        (normal_density((s - c) / deviation) + normal_density((s + c) / deviation)) / deviation
         for c in centre
     ]
     return sum(
-        density[j] * math.prod(law[i] for i in range(len(z)) if i != j) for j in range(len(z))
+        density[j] * math.prod(below[i] for i in range(len(z)) if i != j) for j in range(len(z))
     )
 
 
@@ -55,9 +55,9 @@ def rates_on_dense_grid(couplings, shares, candidates, contrasts):
     middle = np.concatenate([[s[0] / 2], (s[1:] + s[:-1]) / 2])
     rates = 0.0
     for r, share in zip(couplings, shares, strict=True):
-        spread = math.sqrt(1 - r)
-        inside = ndtr((middle - math.sqrt(r) * z[:, None]) / spread) - ndtr(
-            (-middle - math.sqrt(r) * z[:, None]) / spread
+        deviation = math.sqrt(1 - r)
+        inside = ndtr((middle - math.sqrt(r) * z[:, None]) / deviation) - ndtr(
+            (-middle - math.sqrt(r) * z[:, None]) / deviation
         )
         lost = inside @ step if contrasts == 1 else (inside * step) @ inside.T
         rates = rates + share * candidates * (1 - lost)
@@ -76,8 +76,8 @@ def pooled_sf(k, trees, share, nodes_per_tree, mean, rates, weights):
     return total
 
 
-def crowded_rates(couplings, nodes, wins, pool):
-    """Expected wins in a tree for each of some features; rows of nodes, the largest first.
+def saturated_rates(couplings, nodes, wins, pool):
+    """Expected wins in a saturated tree for each of some features; rows of nodes, largest first.
 
     couplings, nodes : coupling of the nodes in each row, and how many a tree has of them
     wins : for each row, the features' wins relative to the mean feature's
@@ -130,10 +130,35 @@ def thinned_sf(k, wins, q, weights):
     return sum(v * t for v, t in zip(weights, tails, strict=True)) / sum(weights)
 
 
-def probes_worth(k, wins, q, weights):
+def effective_sample_size(k, wins, q, weights):
     """t²/variance of the tail t beyond k, the weighted mean of P(Bin(W_p, q) > k)."""
     above = [sum(binomial_pmf(j, w, q) for j in range(k + 1, w + 1)) for w in wins]
     total = sum(weights)
     tail = sum(v * p for v, p in zip(weights, above, strict=True)) / total
     variance = sum((v * (p - tail)) ** 2 for v, p in zip(weights, above, strict=True)) / total**2
     return tail**2 / variance
+
+
+def random_effect(trials, chance, counts, end, sigmas):
+    """Log-likelihood of each σ at its best shift, of counts up to `end`, by loops over the grid."""
+    grid = [0.075 * i for i in range(-32, 33)]
+    observed = [sum(count == k for count in counts) for k in range(end + 1)]
+    pmf = [[binomial_pmf(k, trials, chance * math.exp(x)) for k in range(end + 1)] for x in grid]
+    found = []
+    for sigma in sigmas:
+        best = -math.inf
+        for shift in (x for x in grid if abs(x) <= 1):
+            density = [
+                math.exp(-((x - shift) ** 2) / (2 * sigma**2)) if sigma else float(x == shift)
+                for x in grid
+            ]
+            mixed = [
+                sum(d * row[k] for d, row in zip(density, pmf, strict=True)) for k in range(end + 1)
+            ]
+            inside = sum(mixed)
+            best = max(
+                best,
+                sum(n * math.log(p / inside) for n, p in zip(observed, mixed, strict=True) if n),
+            )
+        found.append(best)
+    return found

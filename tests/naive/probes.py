@@ -1,4 +1,4 @@
-"""Which probes win which nodes? native/probes.hpp in plain Python, on top of the naive trees.
+"""Virtual probes in plain Python, by native/probes/*.hpp, on top of the naive trees.
 
 Every candidate and every probe is scored from scratch by its definition; nothing is skipped.
 """
@@ -11,13 +11,14 @@ from collections import namedtuple
 
 import numpy as np
 
-from naive.trees import below, exact_score, measure, offers, real_score, shuffle, step, tree_key
+from naive.splits import exact_score, measure, offers, real_score
+from naive.trees import below, shuffle, step, tree_key
 
 Probe = namedtuple("Probe", "stratum number id column weight")
 
 
-def luck(y, weight, order, ties, least):
-    """Gain of the best cut of a ranking: y one row of outputs per sample."""
+def association(y, weight, order, ties, least):
+    """Gain of the best split of the whole sample by a ranking: y one row of outputs per sample."""
     S, Q = len(y), len(y[0])
     total = sum(weight)
     mean = [sum(weight[s] * y[s][q] for s in range(S)) / total for q in range(Q)]
@@ -30,28 +31,28 @@ def luck(y, weight, order, ties, least):
     return float(np.float32(max(gains)))
 
 
-def pick(lucks, number, start):
-    """Those picked, with their weights, in the order of their numbers."""
-    N = len(lucks)
-    ranked = sorted(range(N), key=lambda n: (-lucks[n], n))
-    wish = [1 + 0.5 / math.sqrt((r + 0.5) / N) for r in range(N)]
+def sample(associations, number, start):
+    """Rankings drawn by importance sampling, with weights 1/π, in the order of their numbers."""
+    N = len(associations)
+    ranked = sorted(range(N), key=lambda n: (-associations[n], n))
+    size = [1 + 0.5 / math.sqrt((r + 0.5) / N) for r in range(N)]
     certain = 0
-    while (number - certain) / sum(wish[certain:]) * wish[certain] > 1:
+    while (number - certain) / sum(size[certain:]) * size[certain] > 1:
         certain += 1
-    factor = (number - certain) / sum(wish[certain:])
-    picked, reached = [], start
+    factor = (number - certain) / sum(size[certain:])
+    drawn, reached = [], start
     for r, n in enumerate(ranked):
-        chance = min(1.0, factor * wish[r])
-        if math.floor(reached + chance + 1e-12 * (r == N - 1)) > math.floor(reached):
-            picked.append((n, 1 / chance))
-        reached += chance
-    return sorted(picked)
+        probability = min(1.0, factor * size[r])
+        if math.floor(reached + probability + 1e-12 * (r == N - 1)) > math.floor(reached):
+            drawn.append((n, 1 / probability))
+        reached += probability
+    return sorted(drawn)
 
 
 def rankings(columns, among, seed, stratum, number, y, weight, least):
     """The probes of a stratum without missing values; y is None for distances.
 
-    `among`: the features that lend them their ties, if any.
+    `among`: the features whose ties they have, if any.
     """
     S = len(columns[0])
     family = step(step(1, seed), stratum)
@@ -65,15 +66,15 @@ def rankings(columns, among, seed, stratum, number, y, weight, least):
         else [float(x) for x in range(S)]
         for j in range(side)
     ]
-    picked = [(n, 1.0) for n in range(number)]
+    drawn = [(n, 1.0) for n in range(number)]
     if y is not None:
         start = (tree_key(seed, 2**64 - 1 - stratum) >> 11) / 2**53
-        lucks = [luck(y, weight, o, ties[n % side], least) for n, o in enumerate(orders)]
-        picked = pick(lucks, number, start)
-    for k, (n, w) in enumerate(picked):
+        found = [association(y, weight, o, ties[n % side], least) for n, o in enumerate(orders)]
+        drawn = sample(found, number, start)
+    for k, (n, w) in enumerate(drawn):
         column = [0.0] * S
-        for x, sample in enumerate(orders[n]):
-            column[sample] = ties[n % side][x]
+        for x, s in enumerate(orders[n]):
+            column[s] = ties[n % side][x]
         key = step(step(step(family, 2), n // side), n % side)
         yield Probe(stratum, k, key >> 1, column, w)
 
@@ -114,13 +115,13 @@ def make_probes(columns, feature_strata, n_probes, copies, seed, y, weight, leas
         if any(math.isnan(x) for f in among for x in columns[f]):
             probes += copies_of(columns, seed, s, n, among)
         elif n:
-            lent = among if copies[s] else []
-            probes += rankings(columns, lent, seed, s, n, y, weight, least)
+            tied = among if copies[s] else []
+            probes += rankings(columns, tied, seed, s, n, y, weight, least)
     return sorted(probes, key=lambda p: ((2 * p.number + 1) / n_probes[p.stratum], p.stratum))
 
 
-def asked(word, n, rate):
-    """Who of a list of n is asked, in which order."""
+def evaluated(word, n, rate):
+    """Which of a list of n probes are evaluated, in which order."""
     if rate == 2**16:
         return list(range(n))
     position = [((word >> 32) + i * 2**32 // n) % 2**32 for i in range(n)]
@@ -128,7 +129,7 @@ def asked(word, n, rate):
 
 
 def best_of(score, outcome, w, members, column, min_leaf):
-    """Best score of a column and who goes left in its first best split; None without a split."""
+    """Best score of a column and the left side of its first best split; None without a split."""
     best = None
     for _, _, crossed, _ in offers(column, members):
         if min(len(crossed), len(members) - len(crossed)) >= min_leaf:
@@ -167,7 +168,7 @@ def wins_of_tree(
     usable = shuffle(len(columns), step(key, 1), pool) if pool < len(columns) else None
     score = exact_score if weight is None else real_score
     root_weight = measure(outcome, w, nodes[0].members).weight
-    of_tree = asked(step(key, 4), len(probes), rates[0])
+    of_tree = evaluated(step(key, 4), len(probes), rates[0])
     wins = []
 
     def wins_in_place(g, place, values):
@@ -184,8 +185,8 @@ def wins_of_tree(
             rest -= part.weight * part.impurity
         return rest / root_weight >= min_gain
 
-    def visit(number, node_key, depth, worn):
-        """`worn`: the column that a probe wears instead of its own, per probe."""
+    def visit(number, node_key, depth, replaced):
+        """`replaced`: the column that replaces a probe's own, per probe."""
         node = nodes[number]
         members, N = node.members, len(node.members)
         pure = measure(outcome, w, members).pure
@@ -194,34 +195,34 @@ def wins_of_tree(
             features = [i if usable is None else usable[i] for i in drawn]
             found = [best_of(score, outcome, w, members, columns[f], min_leaf) for f in features]
             values = [None if b is None else b[0] for b in found]
-            here = asked(step(node_key, 3), len(of_tree), rates[1])
+            here = evaluated(step(node_key, 3), len(of_tree), rates[1])
             start = below(step(node_key, 4), candidates)
-            worn = dict(worn)
+            replaced = dict(replaced)
             for i, slot in enumerate(here):
                 p = of_tree[slot]
                 place = (start + i * candidates // len(here)) % candidates
-                column = worn.get(p, probes[p].column)
+                column = replaced.get(p, probes[p].column)
                 best = best_of(score, outcome, w, members, column, min_leaf)
                 if best is None or not wins_in_place(best[0], place, values):
                     continue
                 if not gains_enough(members, best[1]):
                     continue
                 wins.append((p, number))
-                of_kind = sorted(
+                of_stratum = sorted(
                     (q for q in probes if q.stratum == probes[p].stratum), key=lambda q: q.number
                 )
-                if len(of_kind) > 1:
-                    heaviest = max(q.weight for q in of_kind)
+                if len(of_stratum) > 1:
+                    heaviest = max(q.weight for q in of_stratum)
                     for t in itertools.count():
                         word = step(step(step(node_key, 5), probes[p].id), t)
-                        k = below(word, len(of_kind) - 1)
-                        other = of_kind[k + (k >= probes[p].number)]
+                        k = below(word, len(of_stratum) - 1)
+                        other = of_stratum[k + (k >= probes[p].number)]
                         if word % 2**32 < math.floor(2**32 * (other.weight / heaviest)):
                             break
-                    worn[p] = other.column
+                    replaced[p] = other.column
         if node.feature >= 0:
-            visit(node.left, step(node_key, 1), depth + 1, worn)
-            visit(node.right, step(node_key, 2), depth + 1, worn)
+            visit(node.left, step(node_key, 1), depth + 1, replaced)
+            visit(node.right, step(node_key, 2), depth + 1, replaced)
 
     visit(0, step(key, 0), 0, {})
     return wins

@@ -1,4 +1,4 @@
-"""Does the bagged null describe forests that follow its model, and refuse what it cannot know?"""
+"""The bagged null model on forests that follow it, and its refusals."""
 
 from dataclasses import replace
 
@@ -11,21 +11,27 @@ from scipy import stats
 import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import bagged
-from nullforest.nulls.contrasts import CONTRASTS, COUPLINGS, TABLE_COUPLINGS, win_table
-from nullforest.nulls.pools import Pools
-from nullforest.nulls.rates import Shape, Trees, coupling_weights, shared_out
+from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.contrasts import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
+from nullforest.nulls.mean import bulk_end
+from nullforest.nulls.rates import RateModel, Trees, coupling_weights, relative_to_mean
 from nullforest.tallies.tally import N_COUPLING_BINS
-from nulls.forests import lucky_rates, tally_of
+from nulls.forests import associated_rates, nodes_like, tally_of
 
 
-def mean_and_error(tally, null):
-    """Standard error of the matched mean: noise of the body's mean ÷ its slope in the mean."""
-    end = max(null.mixture.quantile(0.1), 1)
-    body = tally.counts[tally.counts <= end]
-    mixture = null.mixture
-    more = bagged.BinomialMixture(mixture.trials, 1.01 * mixture.chances, mixture.weights)
+def bulk_and_slope(tally, null):
+    """Counts in the bulk, where it ends, and the slope of its mean in the null mean."""
+    (mixture,) = null.distributions
+    end = bulk_end(mixture)
+    more = mixture.scale_rates(1.01)
     slope = (more.mean_up_to(end) - mixture.mean_up_to(end)) / (0.01 * mixture.mean)
-    return null.mean, body.std() / np.sqrt(len(body)) / slope
+    return tally.counts[tally.counts <= end], end, slope
+
+
+def standard_error(tally, null):
+    """Standard error of the estimated mean: noise of the bulk's mean ÷ its slope in the mean."""
+    bulk, _, slope = bulk_and_slope(tally, null)
+    return bulk.std() / np.sqrt(len(bulk)) / slope
 
 
 # The histogram of the couplings, and the mean count up to which the rates must be told apart.
@@ -35,24 +41,24 @@ def test_counts_are_the_integral_over_the_latent_contrasts(mean, contrasts, bins
     tally = tally_of(np.full(2000, 3 * 300), trees=180, candidates=100)
     histogram = np.bincount(bins, minlength=N_COUPLING_BINS)
     # Hardly any nodes per tree, so that saturation is left out of the comparison.
-    rates, weights = Shape(histogram, Trees.of(tally), 1e-9, contrasts).rates(mean)
+    rates, weights = RateModel(histogram, Trees.of(tally), 1e-9, contrasts).rates(mean)
     expected_rates, mass = naive.rates_on_dense_grid(
         COUPLINGS[list(bins)], np.full(len(bins), 1 / len(bins)), 100, contrasts
     )
     k = np.unique(np.geomspace(1, 40 * mean + 20, 15).astype(int))
     expected = np.array([stats.poisson.sf(i, mean * expected_rates) @ mass for i in k])
     reached = np.array([stats.poisson.sf(i, mean * rates) @ weights for i in k])
-    seen = expected > 1e-8
-    assert seen.sum() >= 4
-    np.testing.assert_allclose(reached[seen], expected[seen], rtol=1e-4)
+    large = expected > 1e-8
+    assert large.sum() >= 4
+    np.testing.assert_allclose(reached[large], expected[large], rtol=1e-4)
 
 
 def test_contrasts_agree_with_simulation():
     rng = np.random.default_rng(3)
     tally = tally_of(np.full(2000, 900), trees=180, candidates=20)
     histogram = np.bincount([14], minlength=N_COUPLING_BINS)
-    rates, weights = Shape(histogram, Trees.of(tally), 1e-6, CONTRASTS).rates(5.0)
-    drawn = lucky_rates(rng, 100_000, bins=(14,))
+    rates, weights = RateModel(histogram, Trees.of(tally), 1e-6).rates(5.0)
+    drawn = associated_rates(rng, 100_000, bins=(14,))
     for k in (2, 5, 12, 20):
         each = stats.poisson.sf(k, 5.0 * drawn)
         reached = stats.poisson.sf(k, 5.0 * rates) @ weights
@@ -62,10 +68,10 @@ def test_contrasts_agree_with_simulation():
 @pytest.mark.parametrize("pool", [2000, 300])
 def test_without_coupling_counts_are_binomial(pool):
     counts = np.random.default_rng(1).multinomial(20_000, np.full(2000, 1 / 2000))
-    tally = tally_of(counts, trees=5000, bins=(0,), pool=np.full(5000, pool))
+    tally = tally_of(counts, trees=400, bins=(0,), pool=np.full(400, pool))
     null = bagged.from_tally(tally)
     k = np.arange(25)
-    binomial = [naive.pooled_sf(i, 5000, pool / 2000, 4, null.mean, [1.0], [1.0]) for i in k]
+    binomial = [naive.pooled_sf(i, 400, pool / 2000, 50, null.mean, [1.0], [1.0]) for i in k]
     # The first bin stands for r = .002: rates differ by a hundredth or so, the counts' variance
     # by less than a thousandth.
     np.testing.assert_allclose(null.sf(k), binomial, rtol=0.05, atol=1e-12)
@@ -82,52 +88,44 @@ def test_one_candidate_leaves_the_binomial():
 @pytest.mark.parametrize("mean", [0.4, 3.0, 30.0])
 def test_expected_count_is_recovered(mean):
     rng = np.random.default_rng(7)
-    counts = rng.poisson(mean * lucky_rates(rng, 6000, bins=(14, 8)))
+    counts = rng.poisson(mean * associated_rates(rng, 6000, bins=(14, 8)))
     tally = tally_of(counts, trees=50_000, bins=(14, 8))
-    found, error = mean_and_error(tally, null := bagged.from_tally(tally))
-    assert abs(found - mean) < 4 * error
+    null = bagged.from_tally(tally)
+    assert abs(null.mean - mean) < 4 * standard_error(tally, null)
     assert 0.6 < null.describe()["coupling_factor"] < 1.6
     assert null.describe()["pi0"] > 0.95
 
 
 @pytest.mark.parametrize("relevant", [0.01, 0.1, 0.3])
-def test_relevant_features_above_the_body_do_not_move_the_expected_count(relevant):
+def test_relevant_features_above_the_bulk_do_not_move_the_expected_count(relevant):
     rng = np.random.default_rng(11)
     n = int(4000 * relevant)
-    counts = rng.poisson(3.0 * lucky_rates(rng, 4000, bins=(12,)))
+    counts = rng.poisson(3.0 * associated_rates(rng, 4000, bins=(12,)))
     counts[:n] = rng.poisson(80, n)
     tally = tally_of(counts, trees=100_000)
     null = bagged.from_tally(tally)
-    found, error = mean_and_error(tally, null)
-    assert abs(found - 3.0) < 4 * error
+    assert abs(null.mean - 3.0) < 4 * standard_error(tally, null)
     assert null.describe()["pi0"] == pytest.approx(1 - relevant, abs=0.03)
-    assert null.cutoff < 60
 
 
 def test_weak_relevant_features_move_the_expected_count_within_the_bound():
     rng = np.random.default_rng(12)
-    counts = rng.poisson(3.0 * lucky_rates(rng, 4000))
+    counts = rng.poisson(3.0 * associated_rates(rng, 4000))
     counts[:400] = rng.poisson(5, 400)
     null = bagged.from_tally(tally := tally_of(counts, trees=100_000))
-    end = max(null.mixture.quantile(0.1), 1)
-    body = tally.counts <= end
-    share = body[:400].sum() / body.sum()
-    more = bagged.BinomialMixture(
-        null.mixture.trials, 1.01 * null.mixture.chances, null.mixture.weights
-    )
-    slope = (more.mean_up_to(end) - null.mixture.mean_up_to(end)) / (0.01 * null.mean)
-    found, error = mean_and_error(tally, null)
-    # The mean of the body moves by at most share · end, and the matched mean by that ÷ slope.
-    assert abs(found - 3.0) < share * end / slope + 4 * error
+    bulk, end, slope = bulk_and_slope(tally, null)
+    share = (counts[:400] <= end).sum() / len(bulk)
+    # The mean of the bulk moves by at most share · end, and the null mean by that ÷ slope.
+    assert abs(null.mean - 3.0) < share * end / slope + 4 * standard_error(tally, null)
 
 
 def test_p_values_are_uniform_on_the_model():
     rng = np.random.default_rng(5)
-    counts = rng.poisson(8.0 * lucky_rates(rng, 20_000, bins=(15, 9)))
+    counts = rng.poisson(8.0 * associated_rates(rng, 20_000, bins=(15, 9)))
     null = bagged.from_tally(tally_of(counts, trees=300_000, bins=(15, 9)))
     p = null.sf(counts) + rng.random(len(counts)) * null.pmf(counts)
     for alpha in (0.05, 0.01, 0.001):
-        # Four binomial standard errors, and 3 % for the matched mean's own error.
+        # Four binomial standard errors, and 3 % for the error of the estimated mean.
         noise = 4 * np.sqrt(alpha / len(p)) + 0.03 * alpha
         assert abs((p < alpha).mean() - alpha) < noise
 
@@ -160,7 +158,7 @@ def test_any_tally_gives_a_distribution(seed):
 @pytest.mark.parametrize(
     "counts",
     [[0] * 50, [5000] + [0] * 49, [40] * 20, list(range(100, 120)), [0, 3]],
-    ids=["none selected", "one takes all", "all alike", "every one relevant", "two features"],
+    ids=["none selected", "one takes all", "all equal", "all relevant", "two features"],
 )
 def test_odd_counts_are_survived(counts):
     null = bagged.from_tally(tally_of(counts, candidates=min(5, len(counts))))
@@ -178,7 +176,7 @@ def test_constant_columns_do_not_drag_the_expected_count_down():
     counts = np.random.default_rng(2).poisson(50, 2000)
     counts[:60] = 0
     null = bagged.from_tally(tally_of(counts, bins=(2,)))
-    assert null.mean == pytest.approx(50, rel=0.06)  # 3 % zeros among the counts of the body
+    assert null.mean == pytest.approx(50, rel=0.06)  # 3 % zeros in the bulk
 
 
 @pytest.mark.parametrize(
@@ -188,37 +186,42 @@ def test_constant_columns_do_not_drag_the_expected_count_down():
 def test_pools_widen_the_counts_as_the_double_sum_says(trees, share, nodes_per_tree, mean):
     rates, weights = np.array([0.3, 1.0, 1.5, 6.0]), np.array([0.3, 0.5, 0.15, 0.05])
     rates /= rates @ weights
-    pools = Pools(trees * nodes_per_tree, trees, share)
-    trials, chances, mass = pools.components(rates, weights, 2 * mean)
-    mixture = bagged.BinomialMixture(trials, mean * chances, mass)
+    pools = np.full(trees, round(share * 1000))
+    tally = tally_of(nodes_like(trees * nodes_per_tree, 1000), trees=trees, pool=pools)
+    trials, chances, mass = Trees.of(tally).components(rates, weights, 2 * mean)
+    mixture = BinomialMixture(trials, mean * chances, mass)
     k = np.unique(np.geomspace(1, 30 * mean + 20, 12).astype(int))
     expected = np.array(
         [naive.pooled_sf(i, trees, share, nodes_per_tree, mean, rates, weights) for i in k]
     )
-    seen = expected > 1e-6
-    assert seen.sum() >= 4
+    large = expected > 1e-6
+    assert large.sum() >= 4
     # Rates are merged twice, right to the third moment in cells of .3 standard deviations; each
     # time a term of the order .3⁴/4! = 3.4e-4 is left.
-    np.testing.assert_allclose(mixture.sf(k)[seen], expected[seen], rtol=1e-3)
+    np.testing.assert_allclose(mixture.sf(k)[large], expected[large], rtol=1e-3)
     assert mixture.mean == pytest.approx(mean, rel=1e-9)
 
 
-def test_crowded_trees_spend_luck_on_the_way_down():
+def test_association_has_no_effect_below_a_won_node_in_saturated_trees():
     tally = tally_of(np.full(20, 50), trees=40, candidates=5, bins=(4, 9, 12, 14, 15))
     histogram = tally.couplings.sum(0, dtype=np.int64)
-    shape = Shape(histogram, Trees.of(tally), 0.9, CONTRASTS)
     rows = coupling_weights(histogram, 0.75)[::-1] * 0.9 * 25  # 25 nodes per tree
     used = np.flatnonzero(rows)
-    grid = win_table(5, CONTRASTS)[::-1]
-    points = [(0, 0), (40, 3), (60, 10), (100, 0)]
-    expected = naive.crowded_rates(
-        TABLE_COUPLINGS[::-1][used],
-        rows[used],
-        [[grid[row][p] for p in points] for row in used],
-        20,
+    wins = win_table(5, 3)[::-1][used]
+    rates = naive.saturated_rates(
+        TABLE_COUPLINGS[::-1][used], rows[used], wins.reshape(len(used), -1).tolist(), 20
     )
-    found = [shape._on_grid()[p] for p in points]
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    weights = latent_grid(3).weights.ravel()
+    variance = weights @ (rates / (weights @ rates) - 1) ** 2
+    found = RateModel(histogram, Trees.of(tally), 0.9, 3).variance
+    assert found == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize("target", [0.05, 0.4])
+def test_couplings_are_scaled_to_a_variance(target):
+    tally = tally_of(np.full(500, 10), candidates=20, bins=(10, 13))
+    rates = RateModel(tally.couplings.sum(0, dtype=np.int64), Trees.of(tally), 1.0)
+    assert rates.with_variance(target).variance == pytest.approx(target, rel=1e-3)
 
 
 @pytest.mark.parametrize("n_features", [2, 5, 9])
@@ -227,20 +230,20 @@ def test_few_features_share_the_nodes(n_features):
     rates /= rates @ weights
     pairs = naive.relative_rates(rates.tolist(), weights.tolist(), n_features)
     each, chance = (np.array(column) for column in zip(*pairs, strict=True))
-    found, mass = shared_out(rates, weights, n_features)
-    # Two values stand for the mean of the others: what is left is of third order in its spread.
+    found, mass = relative_to_mean(rates, weights, n_features)
+    # Two values stand for the mean of the others: the remainder is of third order in its deviation.
     order = (weights @ (rates - 1) ** 2 / (n_features - 1)) ** 1.5
     assert mass @ found == pytest.approx(1, abs=order)
     assert mass @ found**2 == pytest.approx(chance @ each**2, abs=order)
 
 
 def test_two_very_unequal_features_share_the_nodes():
-    found, _ = shared_out(np.array([0.0, 2.0]), np.array([0.5, 0.5]), 2)
+    found, _ = relative_to_mean(np.array([0.0, 2.0]), np.array([0.5, 0.5]), 2)
     np.testing.assert_allclose(found, [0.0, 2.0, 0.0, 1.0], atol=1e-2)
 
 
 @pytest.mark.parametrize("draw", ["node", "tree"])
-def test_counts_of_crowded_trees_vary_as_the_null_says(draw):
+def test_counts_of_saturated_trees_vary_as_the_null_says(draw):
     variances, expected = [], []
     for seed in range(150):
         X, y, _ = nf.simulate.independent(200, 20, 0, 0.0, seed=seed)
@@ -249,14 +252,14 @@ def test_counts_of_crowded_trees_vary_as_the_null_says(draw):
         ).tally
         variances.append(tally.counts.var())
         if seed % 10 == 0:
-            expected.append(bagged.from_tally(tally).mixture.variance)
+            expected.append(bagged.from_tally(tally).distributions[0].variance)
     error = np.std(variances) / np.sqrt(len(variances))  # about 3 %
     assert abs(np.mean(variances) - np.mean(expected)) < 4 * error
 
 
-def test_all_of_few_features_have_a_say_but_those_that_stand_out():
+def test_all_but_the_largest_of_few_counts_inform_the_mean():
     counts = np.array([30, 25, 35, 28, 33, 38, 22, 31, 29, 40, 27, 26, 34, 32, 24, 36, 30, 30])
-    # The largest, 10 above the mean, may fall out of the body of 18, and half a count is added to
+    # The largest, 10 above the mean, may fall out of the bulk of 18, and half a count is added to
     # their sum of 550: 10/18 + .5/18 is 2 % of the mean.
     alone = bagged.from_tally(tally_of(counts, candidates=5, bins=(4,)))
     assert alone.mean == pytest.approx(counts.mean(), rel=0.02)
@@ -274,7 +277,7 @@ def test_pools_smaller_than_trees_are_noted():
     assert bagged.from_tally(replace(tally, pool_per_tree=np.full(100, 150))).notes == ()
 
 
-def test_what_cannot_be_known_is_asked_for():
+def test_a_tally_without_what_is_needed_is_refused():
     whole = tally_of([3] * 200)
     with pytest.raises(nf.InputError, match="couplings"):
         bagged.from_tally(replace(whole, couplings=None))

@@ -1,4 +1,4 @@
-"""Are counts of features with unequal rates added up without loss?"""
+"""Mixtures of binomials, and distributions with a spliced tail, against double loops."""
 
 import mpmath
 import numpy as np
@@ -9,7 +9,7 @@ from scipy import stats
 
 from naive import nulls as naive
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
-from nullforest.nulls.splice import Splice
+from nullforest.nulls.tail import Spliced
 
 components = st.lists(
     st.tuples(st.integers(0, 25), st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=6
@@ -95,13 +95,33 @@ def test_merged_rates_give_the_same_counts(seed, mean):
 
 @given(components, components, st.integers(-1, 20))
 @settings(max_examples=40, deadline=None)
-def test_splice_is_a_distribution(body_parts, tail_parts, joint):
-    body = BinomialMixture(*map(list, zip(*body_parts, strict=True)))
+def test_a_spliced_distribution_is_one(bulk_parts, tail_parts, splice_point):
+    bulk = BinomialMixture(*map(list, zip(*bulk_parts, strict=True)))
     tail = BinomialMixture(*map(list, zip(*tail_parts, strict=True)))
-    splice = Splice(body, tail, joint)
+    spliced = Spliced(bulk, tail, splice_point)
     k = np.arange(-1, 27)
-    assert np.all(np.diff(splice.sf(k)) <= 1e-12)
-    assert splice.pmf(k).sum() == pytest.approx(1, abs=1e-9)
-    assert splice.pmf(k) @ k == pytest.approx(splice.mean, abs=1e-6)
-    below = k[k <= joint]
-    np.testing.assert_array_equal(splice.sf(below), body.sf(below))
+    assert np.all(np.diff(spliced.sf(k)) <= 1e-12)
+    assert spliced.pmf(k).sum() == pytest.approx(1, abs=1e-9)
+    assert spliced.pmf(k) @ k == pytest.approx(spliced.mean, abs=1e-6)
+    below = k[k <= splice_point]
+    np.testing.assert_array_equal(spliced.sf(below), bulk.sf(below))
+
+
+@given(components, components, st.floats(0.1, 0.9))
+@settings(max_examples=20, deadline=None)
+def test_an_average_of_mixtures_is_the_weighted_sum(one, other, share):
+    parts = [BinomialMixture(*map(list, zip(*each, strict=True))) for each in (one, other)]
+    average = BinomialMixture.average(parts, [share, 1 - share])
+    k = np.arange(-1, 27)
+    expected = share * parts[0].sf(k) + (1 - share) * parts[1].sf(k)
+    np.testing.assert_allclose(average.sf(k), expected, atol=1e-12)
+
+
+def test_scaled_trials_and_rates_scale_the_mean():
+    mixture = BinomialMixture([40, 10], [0.1, 0.3], [0.5, 0.5])
+    assert mixture.scale_trials(3).mean == pytest.approx(3 * mixture.mean)
+    assert mixture.scale_rates(2).mean == pytest.approx(2 * mixture.mean)
+    spliced = Spliced(mixture, mixture, 8)
+    assert spliced.scale_rates(2).mean == pytest.approx(2 * mixture.mean)
+    # A bulk whose rates would exceed one is replaced by the tail.
+    assert spliced.scale_rates(4).largest == mixture.largest

@@ -1,4 +1,4 @@
-"""Where does the browser come from? The one on the path, driven by Playwright."""
+"""The browser on the path, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, tmp_path):
-    """Open a selection's report; in the end nothing may have been complained of or fetched."""
+    """Open a selection's report; the console must stay empty and nothing be fetched."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     context.set_default_timeout(120_000)  # ms; a busy machine is slow, not wrong
     complaints, requests = [], []

@@ -1,4 +1,4 @@
-"""Does the summary hold what the selection says, and the page nothing from elsewhere?"""
+"""Summaries agree with their selection; pages load nothing and escape every name."""
 
 from __future__ import annotations
 
@@ -54,36 +54,34 @@ def test_the_histogram_counts_every_feature_once(error):
         assert b["expected"] == pytest.approx(200 * selection.null.pmf(k).sum(), abs=1e-9)
 
 
-def test_the_kinds_give_back_every_feature():
+def test_the_ties_give_back_every_feature():
     selection = _selection()
-    kinds = summarize(selection)["kinds"]
-    of_feature = np.array(kinds["of_feature"])
-    np.testing.assert_array_equal(np.array(kinds["count"])[of_feature], selection.counts)
-    np.testing.assert_array_equal(np.array(kinds["p_value"])[of_feature], selection.pvalues)
+    ties = summarize(selection)["ties"]
+    of_feature = np.array(ties["of_feature"])
+    np.testing.assert_array_equal(np.array(ties["count"])[of_feature], selection.counts)
+    np.testing.assert_array_equal(np.array(ties["p_value"])[of_feature], selection.pvalues)
     expected = selection.null.expected_counts()
-    np.testing.assert_array_equal(np.array(kinds["expected_count"])[of_feature], expected)
-    assert all(a <= b for a, b in pairwise(kinds["p_value"]))
-    assert len(kinds["count"]) == len(np.unique(selection.counts))
+    np.testing.assert_array_equal(np.array(ties["expected_count"])[of_feature], expected)
+    assert all(a <= b for a, b in pairwise(ties["p_value"]))
+    assert len(ties["count"]) == len(np.unique(selection.counts))
 
 
 @pytest.mark.parametrize("error", ERROR_RATES)
 def test_the_slider_lists_what_select_gives(error):
     selection = _selection(alpha=0.037)
     summary = summarize(selection)
-    slider, counts = summary["slider"], summary["counts"]
+    slider = summary["slider"]
     listed = slider["by_error"][error]
     assert 0.037 in slider["alpha"]
     for i, alpha in list(enumerate(slider["alpha"]))[::5]:
         there = nf.select(selection.tally, alpha, error, selection.null)
-        if listed["threshold"][i] is None:
-            place = counts["count"].index(int(there.counts[there.support].min()))
-            level, expected = counts["level"][place], counts["expected_false_positives"][place]
-        else:
-            assert listed["threshold"][i] == there.threshold
-            level, expected = listed["level"][i], listed["expected_false_positives"][i]
+        assert listed["threshold"][i] == there.threshold
+        assert listed["threshold_label"][i] == str(there.threshold)
         # Sums of the same terms in another order: a few hundred roundings at the most.
-        assert level == pytest.approx(there.level, rel=1e-12)
-        assert expected == pytest.approx(there.expected_false_positives, rel=1e-12)
+        assert listed["level"][i] == pytest.approx(there.level, rel=1e-12)
+        assert listed["expected_false_positives"][i] == pytest.approx(
+            there.expected_false_positives, rel=1e-12
+        )
 
 
 def test_the_page_needs_no_network_and_escapes_names(tmp_path):
@@ -150,9 +148,9 @@ def test_cautions_name_what_is_wrong():
     assert "4 of 50 samples are 'ill'" in imbalance
     assert "3 columns repeat others: x7 (= x3), x10 (= x9), x100 (= x3)." in duplicates
     page = render_html(selection, X=X, y=rare)
-    assert "out of balance" in page
+    assert "are imbalanced" in page
     assert "columns repeat others" in page
-    assert "out of balance" not in render_html(selection, y=rng.normal(size=50))
+    assert "are imbalanced" not in render_html(selection, y=rng.normal(size=50))
     for kind in (pd.DataFrame, sparse.csc_array, sparse.csr_matrix, nf.RankTable):
         assert "3 columns repeat others" in render_html(selection, X=kind(X))
     with pytest.raises(nf.InputError, match="give the same data"):
@@ -163,6 +161,6 @@ def test_few_trees_are_cautioned_against():
     counts = np.zeros(400, int)
     counts[:30] = 1
     tally = nf.Tally.from_counts(counts, nodes_per_tree=[3] * 10, n_samples=50)
-    (words,) = cautions(nf.select(tally, alpha=0.05, null="paper"))
+    (words,) = cautions(nf.select(tally, 0.05, "fpr", "paper"))
     assert "Few trees for this alpha" in words
-    assert cautions(nf.select(tally, alpha=0.1, null="paper")) == []  # reached: .072
+    assert cautions(nf.select(tally, 0.1, "fpr", "paper")) == []  # reached: .072

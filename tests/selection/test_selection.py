@@ -1,12 +1,14 @@
-"""The answer: its table, files, words, and the explanation when there is none."""
+"""Selections: table, files, sentences, thresholds of strata."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import nullforest as nf
+from nullforest.selection.error_rates import ERROR_RATES
 
 
 def forest_of(counts, trees=20, names=None):
@@ -24,7 +26,7 @@ COUNTS = np.r_[40, 22, np.arange(98) % 9]
 
 def test_a_feature_is_selected_when_its_count_exceeds_the_threshold():
     for alpha in (0.2, 0.05, 0.001, 1e-9):
-        s = nf.select(forest_of(COUNTS, names=NAMES), alpha, null="paper")
+        s = nf.select(forest_of(COUNTS, names=NAMES), alpha, "fpr", "paper")
         assert (s.support == (s.threshold < COUNTS)).all()
         assert s.level <= alpha
         assert s.expected_false_positives == pytest.approx(100 * s.level)
@@ -84,7 +86,7 @@ def test_nothing_selected_says_what_was_needed_and_what_would_help():
     words = s.explanation()
     assert "x7" in words
     assert f"a count above {s.threshold} was needed" in words
-    trees = int(words.split(" trees would do")[0].split()[-1])
+    trees = int(words.split(" trees would be enough")[0].split()[-1])
     factor = trees / 20
     # Check the promise with a forest that is really that much larger.
     longer = nf.select(
@@ -97,9 +99,81 @@ def test_nothing_selected_says_what_was_needed_and_what_would_help():
     )
 
 
+def test_the_explanation_honours_the_penalty_of_any_dependence():
+    counts = np.full(100, 6)
+    counts[7] = 16
+    words = nf.select(forest_of(counts), 0.01, "fdr_by", null="paper").explanation()
+    trees = int(words.split(" trees would be enough")[0].split()[-1])
+    factor = trees / 20
+    longer = np.round(factor * counts).astype(int)
+    assert nf.select(forest_of(longer, trees), 0.01, "fdr_by", "paper").support[7]
+    shorter = nf.select(forest_of(counts), 0.01, "fdr", null="paper").explanation()
+    assert int(shorter.split(" trees would be enough")[0].split()[-1]) < trees
+
+
+def test_the_expected_errors_are_said_for_every_error_rate():
+    n = {error: nf.select(forest_of(COUNTS), 0.05, error, "paper") for error in ERROR_RATES}
+    assert n["fdr"].expected_errors() == (
+        f"At most {0.05 * n['fdr'].n_selected:.3g} false positives are expected among the "
+        f"{n['fdr'].n_selected} selected features."
+    )
+    assert "If all 100 features were null, " in n["fpr"].expected_errors()
+    assert f"{n['fpr'].expected_false_positives:.3g} of them" in n["fpr"].expected_errors()
+    assert "any false positive" in n["fwer"].expected_errors()
+    for s in n.values():
+        assert s.expected_errors() in repr(s)
+    assert nf.select(forest_of(np.full(100, 5)), null="paper").expected_errors() == ""
+
+
+@pytest.mark.parametrize("error", ["fpr", "fdr"])
+def test_thresholds_hold_for_mid_p_values_too(error):
+    for top in range(9, 25):
+        counts = np.r_[top, np.arange(99) % 9]
+        s = nf.select(forest_of(counts), 0.05, error, "paper", mid=True)
+        assert not s.n_selected or (s.support == (s.threshold < counts)).all()
+
+
+def test_the_table_on_disk_has_the_position_in_the_data(tmp_path):
+    s = nf.select(forest_of(COUNTS), null="paper")
+    for columns in (None, np.arange(100) + 2):
+        replace(s, columns=columns).to_csv(tmp_path / "t.csv")
+        written = pd.read_csv(tmp_path / "t.csv")
+        if columns is None:
+            assert "column" not in written
+        else:
+            np.testing.assert_array_equal(written["column"], s.table.index + 2)
+
+
+def test_control_characters_in_names_are_not_printed():
+    names = ["evil\x1b[2J\r", "line\nbreak", *[f"n{i}" for i in range(98)]]
+    shown = nf.select(forest_of(COUNTS, names=names), null="paper")
+    nothing = nf.select(forest_of(np.r_[6, np.full(99, 5)], names=names), null="paper")
+    for text in (repr(shown), repr(nothing), shown.to_markdown()):
+        assert "\x1b" not in text
+        assert "\r" not in text
+    assert shown.table["feature"].iloc[0] == names[0]
+
+
+def test_a_forest_is_accepted_and_data_are_not():
+    X = np.random.default_rng(0).normal(size=(40, 20))
+    forest = nf.grow(X, X[:, 0] > 0, trees=20)
+    np.testing.assert_array_equal(nf.select(forest).pvalues, nf.select(forest.tally).pvalues)
+    with pytest.raises(nf.InputError, match=r"nullforest\.select\(nullforest\.grow\(X, y\)\)"):
+        nf.select(X, X[:, 0] > 0)
+
+
 def test_a_forest_of_leaves_selects_nothing():
     tally = nf.Tally.from_counts([0, 0, 0], nodes_per_tree=[0, 0], n_samples=5)
     s = nf.select(tally, null="paper")
     assert s.n_selected == 0
     assert (s.pvalues == 1).all()
     assert "Nothing was selected" in repr(s)
+
+
+def test_the_note_on_extrapolation_is_for_the_runs_that_need_it():
+    X, y, _ = nf.simulate.independent(100, 500, 5, 0.5)
+    tally = nf.grow(X, y).tally
+    assert nf.select(tally).notes == ()
+    (note,) = nf.select(tally, 1e-7, "fpr").notes
+    assert "extrapolated" in note
+    assert "probes" not in note  # which neither the command nor ForestSelector can be told

@@ -1,4 +1,4 @@
-"""Tallies of scikit-learn forests: what was chosen, how strongly the nodes are coupled."""
+"""Tallies of scikit-learn forests: selection counts, and how strongly the nodes are coupled."""
 
 import copy
 
@@ -142,8 +142,8 @@ def test_names_come_through_frames_pipelines_and_searches():
     [
         (RandomForestClassifier(), "not fitted"),
         (DecisionTreeClassifier().fit(X, y), "single tree"),
-        (IsolationForest(n_estimators=5).fit(X), "without looking at a label"),
-        (RandomTreesEmbedding(5).fit(X), "without looking at a label"),
+        (IsolationForest(n_estimators=5).fit(X), "without a target"),
+        (RandomTreesEmbedding(5).fit(X), "without a target"),
         (GradientBoostingClassifier(n_estimators=3).fit(X, y), "independently"),
         (LogisticRegression().fit(X, y), "cannot take the tally"),
         (BaggingClassifier(LogisticRegression(), 3).fit(X, y), "bags LogisticRegression"),

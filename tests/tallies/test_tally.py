@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nullforest import InputError, Tally
-from nullforest.tallies.tally import N_COUPLING_BINS, ProbeTally
+from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.tally import N_COUPLING_BINS
 
 
 def make(seed=0, F=5, T=3, first=0, probes=True, **changes):
     rng = np.random.default_rng(seed)
-    chosen = [rng.integers(F, size=rng.integers(1, 9)) for _ in range(T)]
-    counts = np.bincount(np.concatenate(chosen), minlength=F)
+    splits = [rng.integers(F, size=rng.integers(1, 9)) for _ in range(T)]
+    counts = np.bincount(np.concatenate(splits), minlength=F)
     couplings = np.zeros((F, N_COUPLING_BINS), int)
     couplings[:, 3] = counts
     fields = {
         "counts": counts,
-        "nodes_per_tree": [len(c) for c in chosen],
+        "nodes_per_tree": [len(c) for c in splits],
         "pool_per_tree": [F] * T,
         "candidates": 2,
         "n_samples": 20,
@@ -83,7 +84,7 @@ def test_addition_is_associative(seeds):
         ({"F": 6}, "numbers of features"),
         ({"n_samples": 21}, "numbers of samples"),
         ({"candidates": 3}, "numbers of candidates"),
-        ({"splitter": "random"}, "ways to choose"),
+        ({"splitter": "random"}, "split rules"),
         ({"fingerprint": "xyz"}, "different data"),
         ({"feature_names": list("abcde")}, "gene 0"),
         ({"first": 2}, "trees 2 to 2 of seed 7"),

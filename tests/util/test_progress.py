@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+from pathlib import Path
 
 from nullforest._util import progress
 
@@ -44,3 +45,24 @@ def test_a_report_of_ones_own_is_told_everything():
         tell(0.5, 2)
         tell(2, 2)
     assert told == [(0.5, 2), (2, 2)]
+
+
+def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(monkeypatch, capsys):
+    with progress.progress_bar("Permuting labels", log=True) as tell:
+        tell(1, 4)
+        tell(4, 4)
+    assert capsys.readouterr().err == "Permuting labels: 100%\n"
+    monkeypatch.setattr(progress, "LOG_EVERY", 0.0)
+    with progress.progress_bar("Permuting labels", log=True) as tell:
+        tell(1, 4)
+        tell(2, 4)
+    assert capsys.readouterr().err == (
+        "Permuting labels: 25%\nPermuting labels: 50%, about 0 min left\n"
+    )
+
+
+def test_there_is_one_bar():
+    """Whatever shows progress uses this one."""
+    root = Path(progress.__file__).parents[1]
+    users = [p for p in root.rglob("*.py") if "rich.progress" in p.read_text("utf-8")]
+    assert users == [Path(progress.__file__)]

@@ -1,1 +1,1 @@
-"""What every part uses: errors, files, progress, random streams."""
+"""Tools for every part: errors, files, progress, random streams."""

@@ -1,4 +1,4 @@
-"""What went wrong, in one sentence that names the remedy."""
+"""Errors whose message is one sentence that names the remedy."""
 
 
 class InputError(ValueError):
@@ -6,6 +6,18 @@ class InputError(ValueError):
 
     The command line prints the message alone and exits with status 2.
     """
+
+
+def reason_of(error: BaseException) -> str:
+    r"""First line of another library's message, short enough to quote in a sentence.
+
+    Examples
+    --------
+    >>> reason_of(ValueError("bad magic number.\nsee the manual")), reason_of(EOFError())
+    ('bad magic number', 'EOFError')
+    """
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].strip().rstrip(".")[:150]
 
 
 class MissingExtraError(ImportError):

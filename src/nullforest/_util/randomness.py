@@ -1,4 +1,4 @@
-"""Which random numbers belong to which piece of work? A stream per key, whatever the order."""
+"""Random streams: one per key, independent of the order of the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commands are there? Each is one function of its own module; here they meet."""
+"""The commands of `nullforest`, each one function of its own module."""
 
 from __future__ import annotations
 
@@ -18,26 +18,20 @@ from nullforest.cli.simulate import simulate
 
 app = typer.Typer(
     name="nullforest",
-    help="Which features does a random forest really use? "
-    "Selection with false positives held at the rate you ask for.",
+    help="Which features does a random forest select more often than expected under the null? "
+    "Feature selection with a controlled error rate.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(select)
-app.command()(merge)
-app.command()(compare)
-app.command()(audit)
-app.command()(demo)
-app.command()(plan)
-app.command()(simulate)
-app.command()(reproduce)
+for command in (select, merge, compare, audit, demo, plan, simulate, reproduce):
+    app.command()(command)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"nullforest {__version__}")
         raise typer.Exit
 

@@ -1,26 +1,27 @@
-"""Does the error rate hold on these data? `nullforest audit`."""
+"""`nullforest audit`: the false positive rate reached on these data."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
 
 @ends_cleanly
+@options.grouped
 def audit(
-    data: Annotated[Path, typer.Argument(help="Table of samples.", show_default=False)],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ],
+    *,
+    data: options.Data,
+    target: options.Target,
     nulls: Annotated[
-        str, typer.Option(help="Nulls to audit, with commas between.")
+        str, typer.Option(help="Null models to audit, separated by commas.")
     ] = "paper,bagged,probes",
-    alphas: Annotated[str, typer.Option(help="Levels, with commas between.")] = "0.05,0.01,0.001",
+    alphas: Annotated[str, typer.Option(help="Levels, separated by commas.")] = "0.05,0.01,0.001",
     permutations: Annotated[int, typer.Option(min=2, help="Forests on permuted labels.")] = 20,
     blocks: Annotated[
         str | None,
@@ -32,23 +33,8 @@ def audit(
     max_seconds: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time.", show_default="no limit")
     ] = None,
-    ids: Annotated[
-        str | None, typer.Option(help="Column that names the samples.", show_default=False)
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be given again.")
-    ] = None,
-    task: Annotated[
-        options.TaskName, typer.Option(help="What the target is; by its type if not said.")
-    ] = "auto",
-    trees: options.Trees = None,
-    candidates: options.Candidates = None,
-    draw: options.Draw = "node",
-    samples: options.Samples = 0.5,
-    replace: options.Replace = False,
-    min_leaf: options.MinLeaf = 1,
-    max_depth: options.MaxDepth = None,
-    seed: options.Seed = 0,
+    reading: options.Reading,
+    growing: options.Growing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     table: options.TableOut = None,
@@ -57,27 +43,26 @@ def audit(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure the false positive rate really reached, on the same data with permuted labels.
+    """Measure the false positive rate that is reached on the same data with permuted labels.
 
     Example: nullforest audit patients.csv --target ill --plot qq.png
     """
-    from nullforest.cli.forest_options import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
-    from nullforest.compute import connected
-    from nullforest.evaluation.audit import audit as run_audit
-    from nullforest.io import read_table
 
     outputs = Outputs(table=table, json=json, plot=plot)
     outputs.check(force=force, never=[data])
     levels = _levels(alphas)
-    settings = ForestSettings(
-        trees, candidates, draw, samples, replace, min_leaf, max_depth, seed, jobs
-    )
     screen = Screen(quiet=quiet)
-    with screen.waiting(f"Reading {data.name}"):
-        left_out = [*(drop or ()), *([ids] if blocks and ids else ())]
-        read = read_table(data, target, ids=blocks or ids, drop=left_out, task=task)
+    if blocks:
+        drop = [*(reading.drop or ()), *([reading.ids] if reading.ids else ())]
+        reading = replace(reading, ids=blocks, drop=drop)
+    read = reading.read(data, target, screen)
+    # The libraries that are slow to import, after everything that can be wrong with the options.
+    from nullforest.cli.forest_run import grow_arguments
+    from nullforest.compute import connected
+    from nullforest.evaluation.audit import audit as run_audit
+
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(
             read.X,
@@ -88,7 +73,7 @@ def audit(
             blocks=read.sample_ids if blocks else None,
             max_seconds=max_seconds,
             progress=progress,
-            **grow_arguments(read, settings),
+            **grow_arguments(read, growing.settings(), jobs),
         )
     written, well = write_each(
         outputs, {"table": result.to_csv, "json": result.to_json, "plot": result.plot}
@@ -98,16 +83,13 @@ def audit(
     for note in (*read.notes, *result.notes):
         screen.say(f"note: {note}", "yellow")
     screen.say_written(written)
-    if not well:
-        raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(0 if well else BAD_INPUT)
 
 
 def _levels(alphas: str) -> list[float]:
-    from nullforest._util.errors import InputError
-
     try:
         return [float(part) for part in alphas.split(",")]
     except ValueError:
         raise InputError(
-            f"--alphas {alphas} are no numbers; give levels such as 0.05,0.01."
+            f"--alphas {alphas} is no list of numbers; give levels such as 0.05,0.01."
         ) from None

@@ -1,4 +1,4 @@
-"""Do other tests agree? `nullforest compare`."""
+"""`nullforest compare`: published tests beside ours on the same data."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Annotated
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
 
 @ends_cleanly
+@options.grouped
 def compare(
-    data: Annotated[Path, typer.Argument(help="Table of samples.", show_default=False)],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ],
+    *,
+    data: options.Data,
+    target: options.Target,
     methods: Annotated[
-        str, typer.Option(help="Methods, with commas between; 'all' for every one.")
+        str, typer.Option(help="Methods, separated by commas; 'all' for every one.")
     ] = "paper,bagged,probes,altmann,janitza,boruta",
     relevant: Annotated[
         str | None,
         typer.Option(
-            help="Features known to matter: names with commas between, or a file with one name "
-            "per line. Adds FPR, FNR, FDR and power.",
+            help="Features known to be relevant: names separated by commas, or a file with one "
+            "name per line. Adds FPR, FNR, FDR and power.",
             show_default=False,
         ),
     ] = None,
@@ -32,25 +33,10 @@ def compare(
         int, typer.Option(min=1, help="Permutations of the permutation tests.")
     ] = 250,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of Boruta.")] = 100,
-    ids: Annotated[
-        str | None, typer.Option(help="Column that names the samples.", show_default=False)
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be given again.")
-    ] = None,
-    task: Annotated[
-        options.TaskName, typer.Option(help="What the target is; by its type if not said.")
-    ] = "auto",
+    reading: options.Reading,
     alpha: options.Alpha = 0.05,
-    error: options.ErrorOption = "fpr",
-    trees: options.Trees = None,
-    candidates: options.Candidates = None,
-    draw: options.Draw = "node",
-    samples: options.Samples = 0.5,
-    replace: options.Replace = False,
-    min_leaf: options.MinLeaf = 1,
-    max_depth: options.MaxDepth = None,
-    seed: options.Seed = 0,
+    error: options.ErrorOption = "fdr",
+    growing: options.Growing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     table: options.TableOut = None,
@@ -62,62 +48,61 @@ def compare(
 
     Example: nullforest compare patients.csv --target ill --methods paper,bagged,altmann
     """
-    from nullforest.cli.forest_options import ForestSettings, grow_arguments
     from nullforest.cli.outputs import Outputs, write_each
     from nullforest.cli.screen import Screen
+
+    options.check_level(alpha)
+    outputs = Outputs(table=table, json=json)
+    outputs.check(force=force, never=[data])
+    screen = Screen(quiet=quiet)
+    read = reading.read(data, target, screen)
+    truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
+    # The libraries that are slow to import, after everything that can be wrong with the options.
+    from nullforest.cli.forest_run import grow_arguments
     from nullforest.compute import connected
     from nullforest.engine import RankTable
     from nullforest.evaluation.comparison import METHODS
     from nullforest.evaluation.comparison import compare as run_all
-    from nullforest.io import read_table
-    from nullforest.nulls.distribution import check_alpha
 
-    check_alpha(alpha)
-    outputs = Outputs(table=table, json=json)
-    outputs.check(force=force, never=[data])
-    asked = [m.strip() for m in methods.split(",") if m.strip()]
-    chosen = list(METHODS) if asked == ["all"] else asked
-    settings = ForestSettings(
-        trees, candidates, draw, samples, replace, min_leaf, max_depth, seed, jobs
-    )
-    screen = Screen(quiet=quiet)
-    with screen.waiting(f"Reading {data.name}"):
-        read = read_table(data, target, ids=ids, drop=drop or (), task=task)
-    truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
+    named = [m.strip() for m in methods.split(",") if m.strip()]
     with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
             RankTable(read.X, n_jobs=jobs, feature_names=read.feature_names),
             read.y,
-            chosen,
+            list(METHODS) if named == ["all"] else named,
             alpha=alpha,
             error=error,
             relevant=truth,
             permutations=permutations,
             rounds=rounds,
             progress=progress,
-            **grow_arguments(read, settings),
+            **grow_arguments(read, growing.settings(), jobs),
         )
     written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})
+    names = list(result.answers)
     screen.say(f"{result.names.size} features, {error} {alpha:g}")
     screen.show_frame(result.table.reset_index())
-    screen.say("Selected by both")
-    screen.show_frame(result.shared.rename_axis("").reset_index())
+    screen.say("Features selected by both of two methods")
+    shared = result.shared.rename(index=lambda name: f"{names.index(name) + 1} {name}")
+    shared.columns = [str(i + 1) for i in range(len(names))]
+    screen.show_frame(shared.rename_axis("").reset_index())
     for method, why in result.skipped.items():
         screen.say(f"note: {method} was left out: {why}.", "yellow")
     for method, answer in result.answers.items():
         for note in answer.notes:
             screen.say(f"note: {method}: {note}", "yellow")
     screen.say_written(written)
-    if not well:
-        raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(0 if well else BAD_INPUT)
 
 
 def _columns(relevant: str, names: list[str]) -> list[int]:
     """Column numbers of the features that are named, in the option itself or in a file."""
-    from nullforest._util.errors import InputError
-
-    path = Path(relevant)
-    given = path.read_text().splitlines() if path.is_file() else relevant.split(",")
+    try:
+        given = Path(relevant).read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"--relevant {relevant} is not text in UTF-8; save it as UTF-8.") from None
+    except (OSError, ValueError):  # no file, then, but names
+        given = relevant.split(",")
     wanted = [name.strip() for name in given if name.strip()]
     place = {name: i for i, name in enumerate(names)}
     unknown = [name for name in wanted if name not in place]

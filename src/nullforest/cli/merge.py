@@ -1,7 +1,8 @@
-"""What do forests grown on several machines say together? `nullforest merge`."""
+"""`nullforest merge`: forests grown on several machines, tested together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ def merge(
     tallies: Annotated[
         list[Path],
         typer.Argument(
-            help="Tallies of forests on the same data: files of --tally or Tally.save().",
+            help="Tallies of forests on the same data, written by nullforest select --tally.",
             show_default=False,
         ),
     ],
@@ -24,10 +25,11 @@ def merge(
         Path | None, typer.Option("--tally", help="File for the sum.", show_default=False)
     ] = None,
     alpha: options.Alpha = 0.05,
-    error: options.ErrorOption = "fpr",
+    error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
     table: options.TableOut = None,
     json: options.JsonOut = None,
+    report: options.ReportOut = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -36,24 +38,36 @@ def merge(
     Refuses forests on different data, with different settings, or with trees in common: give
     machines different seeds, or different trees of one seed (--first-tree).
 
-    Example: nullforest merge a.tally b.tally --tally sum.tally --error fdr --table features.csv
+    Example: nullforest merge a.tally b.tally --tally sum.tally --table features.csv
     """
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
-    from nullforest.nulls.distribution import check_alpha
-    from nullforest.selection.selection import select
     from nullforest.tallies.file_format import merge as add
 
-    check_alpha(alpha)
-    outputs = Outputs(table=table, json=json, tally=tally)
+    options.check_level(alpha)
+    outputs = Outputs(table=table, json=json, tally=tally, report=report)
     outputs.check(force=force, never=tallies)
     screen = Screen(quiet=quiet)
     with screen.waiting("Adding tallies"):
         total = add(tallies)
-        selection = select(total, alpha, error, null)
-    written, well = outputs.write(selection, lambda: "")
+    from nullforest.selection.selection import select  # scipy takes a second to import
+
+    with screen.waiting("Selecting features"):
+        # A tally does not know where in a file its features came from.
+        selection = replace(select(total, alpha, error, null), columns=None)
+
+    def page() -> str:
+        import shlex
+
+        from nullforest.report import render_html
+
+        command = ["nullforest", "merge", *map(str, tallies)]
+        command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
+        names = ", ".join(path.name for path in tallies)
+        return render_html(selection, {"tallies": names}, command=shlex.join(command))
+
+    written, well = outputs.write(selection, page)
     screen.say(f"{len(tallies)} tallies add to {total.n_trees} trees with {total.n_nodes} nodes")
     screen.show(selection)
     screen.say_written(written)
-    if not well:
-        raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(0 if well else BAD_INPUT)

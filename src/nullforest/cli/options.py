@@ -1,138 +1,165 @@
-"""What can be asked on the command line? The options that several commands share."""
+"""Options that several commands share, and groups of them."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from nullforest._util.errors import InputError
+
+if TYPE_CHECKING:
+    from nullforest.cli.screen import Screen
+    from nullforest.engine.settings import ForestSettings
+    from nullforest.io import Table
+
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
-ErrorName = Literal["fpr", "fdr", "fdr_by", "fwer"]
+ErrorName = Literal["fdr", "fdr_by", "fpr", "fwer"]
 NullName = Literal["auto", "probes", "bagged", "paper"]
 DrawName = Literal["node", "tree"]
 TaskName = Literal["auto", "classification", "regression"]
 
-_HOW, _FOREST, _OUT = "How to decide", "The forest", "What to write"
+_data = partial(typer.Option, rich_help_panel="The data")
+_how = partial(typer.Option, rich_help_panel="The error rate")
+_forest = partial(typer.Option, rich_help_panel="The forest")
+_out = partial(typer.Option, rich_help_panel="What to write")
 
-Alpha = Annotated[float, typer.Option(help="Error rate to hold.", rich_help_panel=_HOW)]
+DATA_HELP = "Table of samples: CSV or TSV (also .gz, .bz2, .xz, .zst), Parquet, NPZ, NPY."
+Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
+Target = Annotated[str, _data("--target", "-t", help="Column to predict.", show_default=False)]
+Alpha = Annotated[float, _how(help="Level of the error rate.")]
 ErrorOption = Annotated[
     ErrorName,
-    typer.Option(
+    _how(
         "--error",
-        help="What alpha limits: the false positive rate (fpr), the false discovery rate (fdr; "
-        "fdr_by under any dependence), or the chance of any false positive (fwer).",
-        rich_help_panel=_HOW,
+        help="Error rate that alpha limits: false discovery rate (fdr; fdr_by under any "
+        "dependence), false positive rate (fpr), or probability of any false positive (fwer).",
     ),
 ]
-NullOption = Annotated[
-    NullName,
-    typer.Option("--null", help="How a null feature behaves.", rich_help_panel=_HOW),
-]
-Draw = Annotated[
-    DrawName,
-    typer.Option(
-        help="Draw candidate features anew at each node, or once per tree.",
-        rich_help_panel=_FOREST,
-    ),
-]
-Trees = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Number of trees.", show_default="by the data", rich_help_panel=_FOREST
-    ),
-]
+NullOption = Annotated[NullName, _how("--null", help="Null model of the selection counts.")]
+Draw = Annotated[DrawName, _forest(help="Draw candidate features at each node, or once per tree.")]
+Trees = Annotated[int | None, _forest(min=1, help="Number of trees.", show_default="by the data")]
 Candidates = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Features compared at each node.",
-        show_default="by the data",
-        rich_help_panel=_FOREST,
+    int | None, _forest(min=1, help="Features compared at each node.", show_default="by the data")
+]
+Samples = Annotated[float, _forest(help="Share of the samples each tree sees.")]
+Seed = Annotated[int, _forest(min=0, help="The same seed gives the same result.")]
+Jobs = Annotated[int, _forest(help="Cores to use; -1 for all. No effect on the result.")]
+Cluster = Annotated[
+    str | None,
+    _forest(
+        help="Grow on the workers of a cluster: address or scheduler file of a Dask scheduler, or "
+        "'ray' (ray://… from elsewhere). No effect on the result.",
+        show_default=False,
     ),
-]
-Samples = Annotated[
-    float, typer.Option(help="Share of the samples each tree sees.", rich_help_panel=_FOREST)
-]
-Replace = Annotated[
-    bool,
-    typer.Option("--replace", help="Draw samples with replacement.", rich_help_panel=_FOREST),
-]
-MinLeaf = Annotated[
-    int, typer.Option(min=1, help="Fewest samples in a leaf.", rich_help_panel=_FOREST)
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Deepest level of a tree.", show_default="no limit", rich_help_panel=_FOREST
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(min=0, help="The same seed gives the same answer.", rich_help_panel=_FOREST),
 ]
 FirstTree = Annotated[
     int,
-    typer.Option(
+    _forest(
         min=0,
         help="Number of the first tree: machines that grow different trees of one seed can add "
         "their tallies with nullforest merge.",
-        rich_help_panel=_FOREST,
     ),
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(
-        "--resume",
-        help="Folder in which the run is kept, and from which it goes on after a kill.",
-        rich_help_panel=_FOREST,
+    _forest(
+        "--resume", help="Folder in which the run is kept, and from which it resumes after a kill."
     ),
 ]
-SaveEvery = Annotated[
-    float,
-    typer.Option(
-        min=0.0, help="With --resume: seconds between two savings.", rich_help_panel=_FOREST
-    ),
-]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        help="Cores to use; -1 for all. No effect on the answer.", rich_help_panel=_FOREST
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        help="Grow on the workers of a cluster: address or scheduler file of a Dask scheduler, or "
-        "'ray' (ray://… from elsewhere). No effect on the answer.",
-        show_default=False,
-        rich_help_panel=_FOREST,
-    ),
-]
-TableOut = Annotated[
-    Path | None, typer.Option("--table", help="All features, as CSV.", rich_help_panel=_OUT)
-]
-JsonOut = Annotated[
-    Path | None, typer.Option("--json", help="The selection, as JSON.", rich_help_panel=_OUT)
-]
-ReportOut = Annotated[
-    Path | None,
-    typer.Option("--report", help="A page for the browser (HTML).", rich_help_panel=_OUT),
-]
-TallyOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--tally", help="What the forest chose, to add to or judge anew.", rich_help_panel=_OUT
-    ),
-]
-PlotOut = Annotated[
-    Path | None,
-    typer.Option("--plot", help="A picture: PNG, SVG or PDF.", rich_help_panel=_OUT),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=_OUT)
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUT)
-]
+SaveEvery = Annotated[float, _forest(min=0.0, help="With --resume: seconds between two savings.")]
+TableOut = Annotated[Path | None, _out("--table", help="The table, as CSV.")]
+JsonOut = Annotated[Path | None, _out("--json", help="The result, as JSON.")]
+ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser (HTML).")]
+TallyOut = Annotated[Path | None, _out("--tally", help="The selection counts, for merge and plan.")]
+PlotOut = Annotated[Path | None, _out("--plot", help="A picture: PNG, SVG or PDF.")]
+Force = Annotated[bool, _out("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, _out("--quiet", "-q", help="Print nothing but errors.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the table is read."""
+
+    ids: Annotated[str | None, _data(help="Column that names the samples.", show_default=False)] = (
+        None
+    )
+    drop: Annotated[list[str] | None, _data(help="Column to leave out; may be given again.")] = None
+    task: Annotated[TaskName, _data(help="What the target is; told from its type.")] = "auto"
+    transpose: Annotated[
+        bool,
+        _data(
+            "--transpose",
+            help="Rows are features and columns are samples, as in tables of genes × samples; the "
+            "target is a row.",
+        ),
+    ] = False
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        _data(help="Decimal mark of the numbers.", show_default="told from the table"),
+    ] = None
+
+    def read(self, data: Path, target: str, screen: Screen) -> Table:
+        """The table of a file."""
+        from nullforest.io import read_table
+
+        with screen.waiting(f"Reading {data.name}"):
+            return read_table(data, target, **vars(self) | {"drop": self.drop or ()})
+
+
+@dataclass(frozen=True)
+class Growing:
+    """How the forest is grown."""
+
+    trees: Trees = None
+    candidates: Candidates = None
+    draw: Draw = "node"
+    samples: Samples = 0.5
+    replace: Annotated[bool, _forest("--replace", help="Draw samples with replacement.")] = False
+    min_leaf: Annotated[int, _forest(min=1, help="Fewest samples in a leaf.")] = 1
+    max_depth: Annotated[
+        int | None, _forest(min=1, help="Deepest level of a tree.", show_default="no limit")
+    ] = None
+    seed: Seed = 0
+
+    def settings(self, first_tree: int = 0) -> ForestSettings:
+        """The settings of the forest."""
+        from nullforest.engine.settings import ForestSettings
+
+        return ForestSettings(**vars(self), first_tree=first_tree)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn every parameter that is a group into the options of that group."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if group := groups.get(name):
+            options += signature(group, eval_str=True).parameters.values()
+        else:
+            options.append(parameter.replace(annotation=hints[name]))
+    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
+
+
+def check_level(alpha: float) -> None:
+    """Refuse a level outside (0, 1) before the library, which is slow to import, does."""
+    if not 0.0 < alpha < 1.0:
+        raise InputError(f"alpha = {alpha} is no error rate; give a number between 0 and 1.")

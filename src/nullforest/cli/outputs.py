@@ -1,4 +1,4 @@
-"""Where do results go? Checked before the work, written whole after it."""
+"""Result files: checked before the work, written whole after it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 
+#: Endings of the pictures that --plot draws.
+PICTURES = (".png", ".svg", ".pdf")
+
+
 @dataclass(frozen=True)
 class Outputs:
-    """Files that a selection is to be written to; None for those not asked for."""
+    """Files that a selection is written to; None for those that are not wanted."""
 
     table: Path | None = None
     json: Path | None = None
@@ -27,7 +31,7 @@ class Outputs:
     plot: Path | None = None
 
     def paths(self) -> dict[str, Path]:
-        """The files asked for, by their option."""
+        """The files that are wanted, by their option."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: path for name, path in given.items() if path is not None}
 
@@ -36,11 +40,11 @@ class Outputs:
 
         Files in `ours` were written by the same work before it was interrupted.
         """
-        mine = set(ours)
-        kept = {path.resolve() for path in never}
+        free = set(ours)
+        kept = {Path(os.path.realpath(path)) for path in never}
         seen: dict[Path, str] = {}
         for name, path in self.paths().items():
-            place = path.resolve()
+            place = Path(os.path.realpath(path))  # a link is kept, the file that it names written
             if place in kept:
                 raise InputError(f"--{name} {path} would overwrite the data; give another name.")
             if place in seen:
@@ -48,17 +52,12 @@ class Outputs:
                     f"--{seen[place]} and --{name} both name {path}; give each a file of its own."
                 )
             seen[place] = name
-            if path.is_dir():
-                raise InputError(f"--{name} {path} is a folder; give the name of a file.")
-            if path.exists() and not force and place not in mine:
-                raise InputError(f"{path} exists already; give another name, or --force.")
-            if not path.parent.is_dir():
-                raise InputError(f"There is no folder {path.parent} for --{name}; create it first.")
-            if not os.access(path.parent, os.W_OK):
+            try:
+                _check(name, path, place, force=force or place in free)
+            except OSError as error:
                 raise InputError(
-                    f"The folder {path.parent} may not be written to; give another place for "
-                    f"--{name}."
-                )
+                    f"--{name} {path} cannot be written ({error.strerror}); give another name."
+                ) from None
 
     def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
@@ -73,8 +72,7 @@ class Outputs:
         -------
         written : list of Path
         well : bool
-            Whether the answer is on disk wherever it was asked for; what is not is said on
-            standard error. A report that fails is said too, but the selection stands without it.
+            Whether all files are on disk; those that are not are named on standard error.
         """
         written, well = [], True
         for name, path in self.paths().items():
@@ -85,10 +83,31 @@ class Outputs:
                     raise
                 reason = (isinstance(error, OSError) and error.strerror) or str(error)
                 complain(f"{path} could not be written: {reason or type(error).__name__}.")
-                well &= name == "report"
+                well = False
             else:
                 written.append(path)
         return written, well
+
+
+def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise InputError(f"--{name} {path} is a folder; give the name of a file.")
+    if path.is_char_device() or path.is_fifo():
+        return  # written into; nothing is lost
+    if path.exists() and not path.is_file():
+        raise InputError(f"--{name} {path} is a device; give the name of a file.")
+    if os.path.lexists(path) and not force:
+        raise InputError(f"{path} exists already; give another name, or --force.")
+    if not place.parent.is_dir():
+        raise InputError(f"There is no folder {place.parent} for --{name}; create it first.")
+    if not os.access(place.parent, os.W_OK):
+        raise InputError(
+            f"The folder {place.parent} may not be written to; give another place for --{name}."
+        )
+    if name == "plot" and path.suffix.lower() not in PICTURES:
+        raise InputError(
+            f"--plot {path} is no picture; give a name that ends in {', '.join(PICTURES)}."
+        )
 
 
 def _write(name: str, path: Path, selection: Selection, page: Callable[[], str]) -> None:
@@ -108,7 +127,7 @@ def _write(name: str, path: Path, selection: Selection, page: Callable[[], str])
 def write_each(
     outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
 ) -> tuple[list[Path], bool]:
-    """Write each file asked for by its own writer; which were written, and whether all were."""
+    """Write each file by its own writer; return those written, and whether all were."""
     written, well = [], True
     for name, path in outputs.paths().items():
         try:

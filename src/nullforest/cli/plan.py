@@ -1,43 +1,35 @@
-"""How many trees are enough? `nullforest plan`, before the study or after a forest."""
+"""`nullforest plan`: trees for a study to come, or the forecast of a finished forest."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
 
-_STUDY = "The study"
+_study = partial(typer.Option, rich_help_panel="The study")
+#: Columns of the table that --table and --json have, but not the terminal.
+_IN_FILES = ["level", "next_level", "finest_alpha"]
 
 
 @ends_cleanly
 def plan(
-    n_samples: Annotated[
-        int | None, typer.Option(min=4, help="Samples.", rich_help_panel=_STUDY)
-    ] = None,
-    n_features: Annotated[
-        int | None, typer.Option(min=2, help="Features.", rich_help_panel=_STUDY)
-    ] = None,
-    n_relevant: Annotated[
-        int | None,
-        typer.Option(min=1, help="Features that matter.", rich_help_panel=_STUDY),
-    ] = None,
-    relevance: Annotated[
-        float,
-        typer.Option(help="Their correlation with the label.", rich_help_panel=_STUDY),
-    ] = 0.5,
-    runs: Annotated[
-        int, typer.Option(min=1, help="Data sets to simulate.", rich_help_panel=_STUDY)
-    ] = 5,
+    n_samples: Annotated[int | None, _study(min=4, help="Samples.")] = None,
+    n_features: Annotated[int | None, _study(min=2, help="Features.")] = None,
+    n_relevant: Annotated[int | None, _study(min=1, help="Relevant features.")] = None,
+    relevance: Annotated[float, _study(help="Their correlation with the label.")] = 0.5,
+    runs: Annotated[int, _study(min=1, help="Data sets to simulate.")] = 5,
     forest: Annotated[
         Path | None,
         typer.Option(
             "--forest",
-            help="Instead: the tally of a finished forest (select --tally). Would more trees "
-            "change its decision?",
+            help="Instead: the tally of a finished forest (select --tally), to forecast what more "
+            "trees would select.",
             show_default=False,
         ),
     ] = None,
@@ -62,30 +54,32 @@ def plan(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell how many trees and candidates give which power, or whether a forest is large enough.
+    """Find the trees and candidates that give power, or forecast the selection of more trees.
 
     Example: nullforest plan --n-samples 150 --n-features 5000 --n-relevant 50 --relevance 0.5
     """
-    from nullforest._util.errors import InputError
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
+    options.check_level(alpha)
     outputs = Outputs(table=table, json=json)
     outputs.check(force=force, never=[] if forest is None else [forest])
     screen = Screen(quiet=quiet)
     answer: dict[str, Any]
     if forest is not None:
-        from nullforest.selection.forecast import more_trees
-        from nullforest.tallies.tally import Tally
+        from nullforest.tallies.file_format import read
+
+        grown = read(forest)
+        from nullforest.selection.forecast import more_trees  # scipy takes a second to import
 
         with screen.waiting("Drawing larger forests"):
-            outlook = more_trees(Tally.load(forest), alpha, error, null, seed=seed)
-        answer = {"headline": outlook.headline(), "selected_now": outlook.selection.n_selected}
-        frame = outlook.table
+            forecast = more_trees(grown, alpha, error, null, seed=seed)
+        answer = {"headline": forecast.headline(), "selected_now": forecast.selection.n_selected}
+        frame = forecast.table
     elif n_samples is None or n_features is None or n_relevant is None:
         raise InputError(
-            "Say how large the study is (--n-samples, --n-features and --n-relevant), or give "
-            "the tally of a finished forest (--forest)."
+            "Give the size of the study (--n-samples, --n-features and --n-relevant), or the "
+            "tally of a finished forest (--forest)."
         )
     else:
         from nullforest.compute import connected
@@ -109,17 +103,12 @@ def plan(
                 n_jobs=jobs,
                 progress=not quiet,
             )
-        answer = {
-            "headline": found.headline(),
-            "trees": found.trees,
-            "candidates": found.candidates,
-            "power": found.power,
-            **found.settings,
-        }
+        answer = {name: getattr(found, name) for name in ("trees", "candidates", "power")}
+        answer = {"headline": found.headline(), **answer, **found.settings}
         frame = found.table
     _write(answer, frame, table, json)
     screen.say(answer["headline"])
-    screen.say(_shown(frame), "")
+    screen.show_frame(frame.drop(columns=_IN_FILES, errors="ignore"))
     screen.say_written(path for path in (table, json) if path is not None)
 
 
@@ -128,16 +117,9 @@ def _write(answer: dict[str, Any], frame: Any, table: Path | None, json: Path | 
 
     from nullforest._util.files import writing
 
-    if table is not None:
-        with writing(table) as file:
-            frame.to_csv(file, index=False)
-    if json is not None:
-        rows = as_json.loads(frame.to_json(orient="records", double_precision=15))
-        with writing(json) as file:
-            as_json.dump({**answer, "table": rows}, file, indent=2)
-            file.write("\n")
-
-
-def _shown(frame: Any) -> str:
-    text: str = frame.to_string(index=False, float_format=lambda value: f"{value:.3g}")
-    return text
+    rows = as_json.loads(frame.to_json(orient="records", double_precision=15))
+    texts = (frame.to_csv(index=False), as_json.dumps({**answer, "table": rows}, indent=2) + "\n")
+    for path, text in zip((table, json), texts, strict=True):
+        if path is not None:
+            with writing(path) as file:
+                file.write(text)

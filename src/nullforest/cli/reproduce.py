@@ -1,24 +1,23 @@
-"""Does the paper reproduce? `nullforest reproduce`."""
+"""`nullforest reproduce`: the experiments of the paper, run again."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
 
 if TYPE_CHECKING:
+    from nullforest._util.progress import Report
     from nullforest.evaluation.paper.experiment import Experiment
 
 #: Names of the experiments, written out so that --help need not import them.
 NAMES = ("low_dimensional", "high_dimensional", "control", "power", "comparison", "cortical")
-#: Seconds between two lines of progress where there is no terminal to draw a bar on.
-_PATIENCE = 30.0
 
 
 @ends_cleanly
@@ -61,50 +60,27 @@ def reproduce(
 ) -> None:
     """Rerun the experiments of the paper and set our numbers beside the printed ones.
 
-    Interrupted work goes on where it ended when the same command is given again.
+    Interrupted work resumes when the same command is given again.
 
     Example: nullforest reproduce --quick --out reproduction
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from nullforest._util.errors import InputError
+    from nullforest._util.progress import progress_bar, silent
     from nullforest.cli.screen import Screen
     from nullforest.compute import connected
     from nullforest.evaluation.paper import reproduce as run
+    from nullforest.evaluation.paper.claims import ENOUGH_RUNS, held
 
     if maps is not None and not maps.exists():
         raise InputError(f"There is no file {maps}; check the name.")
-    console = Console(stderr=True, quiet=quiet, highlight=False)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        console=console,
-        disable=quiet or not console.is_terminal,
-    )
 
-    def progress(experiment: Experiment) -> Callable[[float, float], object]:
-        task = bar.add_task(experiment.name, total=None)
-        lines = _Lines(experiment.name)
+    def progress(experiment: Experiment) -> Report:
+        bars.close()  # the bar of the experiment before
+        tell = bars.enter_context(
+            progress_bar(experiment.name, silent if quiet else None, log=True)
+        )
+        return lambda done, total: tell(100 * done / total if total else 100, 100)
 
-        def report(done: float, total: float) -> None:
-            bar.update(task, completed=done, total=total)
-            if not (quiet or console.is_terminal):
-                lines.tell(done, total)
-
-        return report
-
-    with connected(cluster), bar:
+    with connected(cluster), ExitStack() as bars:
         done = run(
             tuple(experiments or ()),
             out=out,
@@ -117,36 +93,8 @@ def reproduce(
             progress=progress,
         )
     screen = Screen(quiet=quiet)
-    for name, claims in done.claims.items():
-        held = sum(claim.holds for claim in claims)
-        screen.say(f"{name}: {held} of {len(claims)} claims hold")
+    for name, one in done.finished.items():
+        screen.say(f"{name}: {held(one.claims, one.runs)}")
+    if min(one.runs for one in done.finished.values()) < ENOUGH_RUNS:
+        screen.say(f"Give --runs {ENOUGH_RUNS} or more to test the claims.")
     screen.say_written([out / "index.html", out / "reproduction.md"])
-
-
-class _Lines:
-    """Progress as lines of text, for a log."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.began: tuple[float, float] | None = None
-        self.told = 0.0
-
-    def tell(self, done: float, total: float) -> None:
-        now = time.monotonic()
-        if self.began is None:
-            self.began = (now, done)
-        started, before = self.began
-        if now - self.told < _PATIENCE and done < total:
-            return
-        self.told = now
-        left = ""
-        if done > before and done < total:
-            seconds = (now - started) * (total - done) / (done - before)
-            left = f", about {_span(seconds)} left"
-        typer.echo(f"{self.name}: {done / total if total else 1.0:.0%}{left}", err=True)
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

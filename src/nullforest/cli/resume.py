@@ -1,77 +1,104 @@
-"""How does a command go on after a kill? What was asked for is kept in the folder of its run."""
+"""Commands that resume after a kill: their options are kept with their forest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nullforest._util.errors import InputError
-from nullforest.engine.resuming import Run, command_of, finish
+from nullforest._util.files import remove_partial
+from nullforest.cli.outputs import Outputs
+from nullforest.compute.checkpoints import Checkpoint
+from nullforest.engine.resuming import KIND, ForestCheckpoint
 
 if TYPE_CHECKING:
     from nullforest.engine import RankTable
+    from nullforest.selection.selection import Selection
 
 _FILES = ("data", "table", "json", "report", "tally")
-_OUTPUTS = _FILES[1:]
-#: Options that may be others when the run goes on.
+#: Options that may be others when the run resumes.
 _FREE = ("resume", "save_every", "jobs", "cluster", "quiet", "force")
+#: Name of the options in the checkpoint.
+_PART = "command"
 
 
 class Resumable:
-    """A command whose forest is kept in a folder.
+    """A command whose forest is kept in a folder; to be entered before it grows.
 
     Parameters
     ----------
     folder : Path
-        The folder of the run.
-    asked : mapping
+        The folder of the forest.
+    given : mapping
         The options of the command, by their names in Python.
+    outputs : Outputs
+        The files that it will write.
     save_every : float
         Seconds between two savings.
     """
 
-    def __init__(self, folder: Path, asked: Mapping[str, Any], save_every: float) -> None:
-        self.folder, self.save_every = folder, save_every
-        kept = {name: value for name, value in asked.items() if name not in _FREE}
-        self.command = {
-            name: str(value) if isinstance(value, Path) else value for name, value in kept.items()
+    def __init__(
+        self, folder: Path, given: Mapping[str, Any], outputs: Outputs, save_every: float
+    ) -> None:
+        self.folder, self.outputs, self.save_every = folder, outputs, save_every
+        self._options = {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in given.items()
+            if name not in _FREE
         }
-        self.command["where"] = str(Path.cwd())
+        self._held = ExitStack()
+        #: Files that this run may replace: it has written them, or was told to with --force.
+        self.ours = {Path(path) for path in (_kept(folder) or {"ours": ()})["ours"]}
 
-    def ours(self) -> set[Path]:
-        """Files that this run has written, or may have, before it was killed."""
-        try:
-            known = command_of(self.folder)
-        except InputError:
-            return set()
-        if known["finished"]:
-            return set()
-        where = Path(known["where"])
-        files = {(where / known[name]).resolve() for name in _OUTPUTS if known[name]}
-        for path in files:
-            for torn in path.parent.glob(f".{path.name}.*.part"):
-                torn.unlink(missing_ok=True)  # what the kill left of a file
-        return files
+    def __enter__(self) -> Resumable:
+        return self
 
-    def run(self, table: RankTable, y: Any, settings: Mapping[str, Any]) -> Run:
-        """The run on these data, to be entered."""
-        return Run(
-            self.folder, table, y, settings, command=self.command, save_every=self.save_every
-        )
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
 
-    def finish(self) -> None:
-        """Note that all results are written."""
-        finish(self.folder)
+    def begin(self, table: RankTable, y: Any, settings: Mapping[str, Any]) -> ForestCheckpoint:
+        """The forest on these data; it is held until the command ends."""
+        forest = ForestCheckpoint(self.folder, table, y, settings, save_every=self.save_every)
+        self._forest = self._held.enter_context(forest)
+        self._keep({path for path in self._places() if path.exists()} | self.ours)
+        return self._forest
+
+    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
+        """Write the outputs as :meth:`Outputs.write` does, so that a kill can be resumed from."""
+        self._keep(self._places() | self.ours)
+        for path in self._places():
+            remove_partial(path)
+        written, well = self.outputs.write(selection, page)
+        if well:
+            self._keep(set())  # from now on they are the user's
+        return written, well
+
+    def _places(self) -> set[Path]:
+        return {path.resolve() for path in self.outputs.paths().values()}
+
+    def _keep(self, ours: set[Path]) -> None:
+        content = {"options": self._options, "where": str(Path.cwd())}
+        self._forest.write(_PART, {**content, "ours": sorted(map(str, ours))})
 
 
 def recalled(folder: Path) -> dict[str, Any]:
     """The options that a run was begun with, by their names in Python."""
-    known = command_of(folder)
-    known.pop("finished")
-    where = Path(known.pop("where"))
+    known = _kept(folder)
+    if known is None:
+        raise InputError(
+            f"There is no run in {folder} that could be resumed; give the data and the target."
+        )
+    options, where = dict(known["options"]), Path(known["where"])
     for name in _FILES:
-        if known[name]:
-            given = Path(known[name])
-            known[name] = given if where == Path.cwd() else where / given
-    return known
+        if options.get(name):
+            given = Path(options[name])
+            options[name] = given if where == Path.cwd() else where / given
+    return options
+
+
+def _kept(folder: Path) -> dict[str, Any] | None:
+    checkpoint = Checkpoint.open(folder, KIND)
+    part = None if checkpoint is None else checkpoint.read(_PART)
+    return None if part is None else dict(part.content)

@@ -1,4 +1,4 @@
-"""Where does data with a known truth come from? `nullforest simulate`."""
+"""`nullforest simulate`: data whose relevant features are known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
 
@@ -61,14 +62,15 @@ def simulate(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write data whose truth is known: which features are related to the label.
+    """Write data whose relevant features are known.
 
     Example: nullforest simulate independent data.csv --samples 200 --features 5000 --relevant 50
     """
     from nullforest.cli.screen import Screen
-    from nullforest.datasets import simulate as generators
 
     files = _files(out, force=force)
+    from nullforest.datasets import simulate as generators  # slow to import
+
     screen = Screen(quiet=quiet)
     with screen.waiting("Drawing samples"):
         if generator == "independent":
@@ -89,8 +91,6 @@ def simulate(
 
 def _files(out: Path, *, force: bool) -> list[Path]:
     """The file, and for CSV the file of the truth; refused where they cannot be written."""
-    from nullforest._util.errors import InputError
-
     name = out.name.lower()
     if name.endswith(".npz"):
         files = [out]

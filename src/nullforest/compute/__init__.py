@@ -1,9 +1,9 @@
-"""Who does the work? Threads of this process, or the workers of Dask, Ray or joblib.
+"""Backends: threads of this process, or the workers of Dask, Ray or joblib.
 
-Work is cut into tasks that do not know of each other: blocks of trees, whole forests, runs of a
-simulation. A backend sends the data that all of them share to its workers once, then the tasks, and
-brings the results back; a task whose worker dies is given to another. No task's result depends on
-who does it, so that neither does the answer.
+Work is cut into independent tasks: blocks of trees, whole forests, runs of a simulation. A backend
+sends the data that all tasks share to its workers once, then the tasks, and returns the results; a
+task whose worker dies is given to another. The result of a task does not depend on the worker, and
+so neither does the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IN_LINE = 4
 
 
 class Backend(Protocol):
-    """Somebody else's workers."""
+    """Workers outside of this process."""
 
     def workers(self) -> int:
         """Tasks that can be done at the same time."""
@@ -49,7 +49,7 @@ _current: ContextVar[tuple[Backend | None, ...]] = ContextVar("backend", default
 
 @contextmanager
 def parallel(backend: Any) -> Iterator[None]:
-    """Let a cluster do the work of all that is called inside: forests, tests, simulations.
+    """Use a cluster for all that is called inside: forests, tests, simulations.
 
     The results are those of one machine to the last bit. Data are sent to the workers once, and a
     worker of Dask or Ray that dies costs time alone. nullforest must be installed on the workers.
@@ -59,7 +59,7 @@ def parallel(backend: Any) -> Iterator[None]:
     backend : Dask client, ray, or {"dask", "ray", "joblib", "threads"}
         A `dask.distributed.Client`; the module `ray` after `ray.init()`; by name, the client or
         instance that is there already; "joblib": the backend that `joblib.parallel_config` names
-        (which is used without being asked for, too); "threads": none of them, inside another one.
+        (which is used without `parallel`, too); "threads": none of them, inside another one.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def parallel(backend: Any) -> Iterator[None]:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[None]:
-    """Let the cluster at an address do the work: of a Dask scheduler, or "ray"; None for threads.
+    """Use the cluster at an address: of a Dask scheduler, or "ray"; None for threads.
 
     A Dask scheduler is named by its address (tcp://host:8786) or its scheduler file, Ray by "ray"
     for the instance on this machine, or ray://host:10001.
@@ -99,7 +99,7 @@ def connected(address: str | None) -> Iterator[None]:
 
 
 def find(backend: Any = None) -> Backend | None:
-    """The backend that is meant: the one given, else the one around this call; None: threads."""
+    """The backend in use: the one given, else the one around this call; None for threads."""
     if backend is not None:
         return backend_of(backend)
     if _current.get():
@@ -167,7 +167,7 @@ def stays_as_it_is(one: Any) -> bool:
     return bool(getattr(type(one), "unchanging", False))
 
 
-#: What this process, a worker, was last given to share: the data are unpacked once, not per task.
+#: Shared data that this process, a worker, received last: unpacked once, not per task.
 _held: dict[str, tuple[Any, ...]] = {}
 
 

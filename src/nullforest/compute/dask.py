@@ -1,7 +1,8 @@
-"""How does a Dask cluster do the work? Data scattered once, tasks as futures."""
+"""The Dask backend: data scattered once, tasks as futures."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -17,7 +18,7 @@ from nullforest.compute import ATTEMPTS, IN_LINE, stays_as_it_is
 PATIENCE = 10
 
 #: Under this name a client keeps its backend.
-_KEPT = "_nullforest_engine"
+_KEPT = "_nullforest_backend"
 
 
 class DaskBackend:
@@ -30,7 +31,7 @@ class DaskBackend:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self._threads = 0  # not asked for yet; an answer takes a few milliseconds
+        self._threads = 0  # not known yet; the scheduler takes a few milliseconds to answer
         self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @staticmethod
@@ -138,13 +139,18 @@ def client_of(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise MissingExtraError("distributed", "dask", "Growing on Dask") from None
-    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
     try:
-        client = distributed.Client(**where, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # Dask is untyped
-    except (OSError, ValueError) as error:
+        where = address
+        if Path(address).is_file():
+            where = json.loads(Path(address).read_text("utf-8"))["address"]
+        known = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]  # Dask is untyped
+        if where.startswith("tls://") and not known.get("ssl_context"):
+            raise ValueError("no certificates in the configuration of Dask")
+        client = distributed.Client(where, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # Dask is untyped
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"There is no Dask scheduler at {address} ({type(error).__name__}); give an address "
-            "such as tcp://host:8786, a scheduler file, or 'ray'."
+            f"The Dask scheduler at {address:.100} cannot be reached ({type(error).__name__}: "
+            f"{error!s:.100}); give an address such as tcp://host:8786, a scheduler file, or 'ray'."
         ) from None
     with client:
         yield client
@@ -155,7 +161,7 @@ def _done(work: Callable[..., Any], task: Any, *shared: Any) -> Any:
 
 
 def _lost_errors() -> tuple[type[BaseException], ...]:
-    """What Dask says when a worker is gone, or data that only it had."""
+    """Errors of Dask for a worker that is lost, or data that only it had."""
     from concurrent.futures import CancelledError
 
     import distributed

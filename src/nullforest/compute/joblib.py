@@ -1,4 +1,4 @@
-"""How do joblib's backends do the work? Whatever `joblib.parallel_config` names.
+"""The joblib backend: whatever `joblib.parallel_config` names.
 
 Of the backends for Dask and Ray only the client is taken: they would send the data with each task.
 """
@@ -19,7 +19,7 @@ from nullforest.compute import ATTEMPTS, Backend, call
 
 
 def configured() -> Backend | None:
-    """The backend that `joblib.parallel_config` asks for; None for threads, and where it is silent.
+    """The backend that `joblib.parallel_config` names; None for threads, and where it names none.
 
     Without a configuration joblib falls back to what its caller prefers, so that preferring
     threads tells the two apart. One process is no cluster either.

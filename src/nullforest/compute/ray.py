@@ -1,4 +1,4 @@
-"""How does a Ray instance do the work? Data in the object store once, tasks as remote calls."""
+"""The Ray backend: data in the object store once, tasks as remote calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nullforest._util.errors import InputError, MissingExtraError
 from nullforest.compute import ATTEMPTS, IN_LINE, call, stays_as_it_is
 
 #: The backend of the connected instance, by the name of the connection; data sent stay sent.
-_engines: dict[str, RayBackend] = {}
+_backends: dict[str, RayBackend] = {}
 
 
 @contextmanager
@@ -60,10 +60,10 @@ class RayBackend:
         if not ray.is_initialized():
             raise InputError("Ray is not connected; call ray.init() first.")
         job = ray.get_runtime_context().get_job_id()
-        if job not in _engines:
-            _engines.clear()  # what was put into another instance is gone with it
-            _engines[job] = RayBackend()
-        return _engines[job]
+        if job not in _backends:
+            _backends.clear()  # what was put into another instance is gone with it
+            _backends[job] = RayBackend()
+        return _backends[job]
 
     def workers(self) -> int:
         """Processors of all nodes."""

@@ -1,4 +1,4 @@
-"""Which data come with the package? Small real sets whose truth is known."""
+"""Data sets that come with the package, with known relevant features."""
 
 from nullforest.datasets.leukemia import load_leukemia_sex
 

@@ -1,6 +1,6 @@
-"""Which genes tell the sex of a patient? Expression data whose relevant features are known.
+"""Gene expression of leukaemia patients with their sex as the label.
 
-The values are kept as four byte planes, features first: bytes that mean the same lie together,
+The values are kept as four byte planes, features first: bytes of equal significance lie together,
 which makes the compressed file an eighth smaller than the plain floats.
 """
 
@@ -22,7 +22,7 @@ Acute lymphoblastic leukaemia: gene expression, with the patients' sex as the la
 128 patients with newly diagnosed acute lymphoblastic leukaemia, 12 625 probes of the Affymetrix
 chip HG-U95Av2, RMA expression values (log2 scale). The sex is known for 125 patients: 42 F, 83 M.
 
-With sex as the label the relevant features are known beforehand: 15 probes of genes on the Y
+With sex as the label the relevant features are known in advance: 15 probes of genes on the Y
 chromosome outside its pseudo-autosomal regions, and the one probe of XIST, the gene that silences
 the second X chromosome. A gene that is hardly expressed in these cells cannot be found by anyone,
 so finding all 16 is not to be expected; and a few genes on X that escape the silencing may be
@@ -51,7 +51,7 @@ def load_leukemia_sex(*, unknown: bool = False, as_frame: bool = False) -> Bunch
     sklearn.utils.Bunch
         `data` (125 × 12 625 float32, column by column in memory), `target` ("F" or "M"),
         `feature_names`, `known` (mask of the 16 probes that are known to be relevant), `DESCR`,
-        and `frame` (None unless asked for).
+        and `frame` (None without `as_frame`).
 
     Examples
     --------

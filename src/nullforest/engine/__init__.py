@@ -1,4 +1,4 @@
-"""How does nullforest grow its own forests? Exactly, from ranks, with keyed randomness."""
+"""Random forests grown by nullforest: exact splits on ranks, with keyed randomness."""
 
 from nullforest.engine.data.matrices import ParquetColumns
 from nullforest.engine.data.rank_table import RankTable

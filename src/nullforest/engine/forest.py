@@ -1,8 +1,8 @@
-"""What does a grown forest know? Its tally, its trees, and what they predict."""
+"""A grown forest: its tally, its trees, and their predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.engine import _native
-from nullforest.engine.data.rank_table import n_threads, values_of
+from nullforest.engine.data.rank_table import values_of
 from nullforest.engine.data.targets import Target
+from nullforest.engine.settings import ForestSettings, n_threads
 from nullforest.tallies.tally import Tally
 
 
@@ -35,7 +36,7 @@ class Tree:
     n_samples : uint32
         Training samples in the node.
     impurity : float64
-        How mixed they are.
+        Impurity of the node.
     """
 
     feature: NDArray[np.int32]
@@ -62,7 +63,7 @@ class Trees:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each tree begins in the flat arrays, and where the last one ends."""
+        """First node of each tree in the flat arrays, and the end of the last tree."""
         return self.arrays["offsets"]
 
     def __len__(self) -> int:
@@ -96,26 +97,26 @@ class Forest:
     Attributes
     ----------
     tally : Tally
-        What the forest chose.
+        Its selection counts with what is needed to test them.
     trees : Trees or None
         The trees themselves, where kept.
     classes : array or None
         Class labels in the order of the columns of :meth:`predict_proba`.
-    settings : dict
-        The settings it was grown with.
+    settings : ForestSettings
+        The settings it was grown with, all filled in.
     seconds : float
         Time it took to grow (ranking included where `grow` ranked X).
     stopped_early : bool
-        Whether `max_seconds` ended the growth; the trees that are there are the first ones of the
-        forest asked for, so they equal a run with that many trees.
+        Whether `max_seconds` ended the growth. The finished trees are the first ones of the
+        forest, so they equal a run with that many trees.
     note : str
-        What the reader should know of the growth, if anything.
+        A remark on the growth, if any.
     """
 
     tally: Tally
     trees: Trees | None
     classes: NDArray[Any] | None
-    settings: dict[str, Any]
+    settings: ForestSettings
     seconds: float
     stopped_early: bool
     note: str
@@ -129,16 +130,16 @@ class Forest:
 
     @property
     def gini_importance(self) -> NDArray[np.float64]:
-        """Decrease of impurity that each feature brought, as a share of its trees' (sum 1)."""
+        """Decrease of impurity by each feature, as a share of that of all features."""
         sums: NDArray[np.float64] = self.sums["importance"]
         total = sums.sum()
         return sums / total if total > 0 else sums.copy()
 
     @property
     def oob_prediction(self) -> NDArray[np.float64]:
-        """What the trees that did not see a sample say of it: class shares, or means.
+        """Mean prediction of each sample by the trees that did not draw it: class shares, or means.
 
-        NaN for a sample that every tree saw.
+        NaN for a sample that every tree drew.
         """
         if "oob_sum" not in self.sums:
             raise InputError("No out-of-bag predictions: grow with oob=True and samples below 1.")
@@ -151,23 +152,21 @@ class Forest:
     def oob_score(self) -> float:
         """Accuracy (classes) or R² (numbers, mean over outputs) of the out-of-bag predictions."""
         prediction = self.oob_prediction
-        if self.target.criterion == "neighbourhood":
-            raise InputError("A forest on distances predicts no value; use apply(X).")
         seen = ~np.isnan(prediction.reshape(len(prediction), -1)[:, 0])
         if not seen.any():
-            raise InputError("Every tree saw every sample; grow more trees, or samples below 1.")
+            raise InputError("Every tree drew every sample; grow more trees, or samples below 1.")
         truth = self.target.values[seen]
         if self.classes is not None:
             return float(np.mean(prediction[seen].argmax(axis=1) == truth))
         error = ((truth - prediction[seen].reshape(truth.shape)) ** 2).sum(axis=0)
-        spread = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
-        return float(np.mean(1.0 - error / np.where(spread > 0, spread, 1.0)))
+        total = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
+        return float(np.mean(1.0 - error / np.where(total > 0, total, 1.0)))
 
     def predict_proba(self, X: Any, *, n_jobs: int = -1) -> NDArray[np.float64]:
         """Mean over the trees of the class shares in each sample's leaf."""
         if self.classes is None:
             raise InputError("This forest predicts numbers, not classes; use predict(X).")
-        return self._mean_values(X, n_jobs)
+        return self._sent_down(_native.predict, X, n_jobs)
 
     def predict(self, X: Any, *, n_jobs: int = -1) -> NDArray[Any]:
         """The class with the largest mean share, or the mean number.
@@ -182,7 +181,7 @@ class Forest:
         """
         if self.target.criterion == "neighbourhood":
             raise InputError("A forest on distances predicts no value; use apply(X).")
-        mean = self._mean_values(X, n_jobs)
+        mean: NDArray[np.float64] = self._sent_down(_native.predict, X, n_jobs)
         if self.classes is not None:
             labels: NDArray[Any] = self.classes[mean.argmax(axis=1)]
             return labels
@@ -190,14 +189,9 @@ class Forest:
 
     def apply(self, X: Any, *, n_jobs: int = -1) -> NDArray[np.int32]:
         """Number of the leaf that each sample ends in, per tree: (S, T)."""
-        trees, values, n_samples = self._ready(X)
-        return _native.apply(trees.arrays, values, n_samples, n_threads(n_jobs))
+        return self._sent_down(_native.apply, X, n_jobs)
 
-    def _mean_values(self, X: Any, n_jobs: int) -> NDArray[np.float64]:
-        trees, values, n_samples = self._ready(X)
-        return _native.predict(trees.arrays, values, n_samples, n_threads(n_jobs))
-
-    def _ready(self, X: Any) -> tuple[Trees, Any, int]:
+    def _sent_down(self, kernel: Callable[..., NDArray[Any]], X: Any, n_jobs: int) -> NDArray[Any]:
         if self.trees is None:
             raise InputError("The trees were not kept; grow with keep_trees=True to predict.")
         values, shape = values_of(X)
@@ -205,7 +199,7 @@ class Forest:
             raise InputError(
                 f"X has {shape[1]} features; the forest was grown on {self.tally.n_features}."
             )
-        return self.trees, values, shape[0]
+        return kernel(self.trees.arrays, values, shape[0], n_threads(n_jobs))
 
     def __repr__(self) -> str:
         ending = f"; {self.note}" if self.note else ""

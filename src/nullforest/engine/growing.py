@@ -1,10 +1,9 @@
-"""How is a forest grown? `grow` for one outcome, `grow_many` for many on one ranking."""
+"""Forests grown from data: `grow` for one target, `grow_many` for many on one rank table."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from dataclasses import replace as with_changes
 from typing import Any, Literal
 
@@ -12,15 +11,13 @@ import numpy as np
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
-from nullforest.engine.data.rank_table import RankTable, n_threads
+from nullforest.engine.blocks import Progress, kept_probes, native_forest, shared_forest
+from nullforest.engine.data.rank_table import RankTable
 from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
-from nullforest.engine.probes.sampling import ProbePlan, plan_probes, tally_of
-from nullforest.engine.settings import Plan, make_plan, whole_seed
+from nullforest.engine.probes.virtual_probes import probe_tally
+from nullforest.engine.settings import ForestSettings, n_threads, resolved_number, time_limit
 from nullforest.tallies.tally import Tally
-
-Progress = Callable[[int, int], object]
 
 
 def grow(
@@ -54,15 +51,17 @@ def grow(
     feature_names: Iterable[str] | None = None,
     backend: Any = None,
 ) -> Forest:
-    """Grow a random forest, exactly and fast, and tally what it chose.
+    """Grow a random forest with exact splits, and take its tally.
 
     The same seed gives the same trees on any number of cores and any processor.
 
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
-        The data; NaN means missing. A :class:`~nullforest.engine.RankTable` saves the sorting, and
-        says which matrices on disk can be read.
+        The data; NaN and masked values are missing. Columns of a DataFrame must hold numbers and
+        have different names; several levels of names are joined by an underscore. A
+        :class:`~nullforest.engine.RankTable` saves the sorting; its page lists the matrices on disk
+        that can be read.
     y : array-like, (S,), (S, Q) or (S, S), or None
         Classes, numbers, or (criterion "neighbourhood") distances between the samples. None:
         Euclidean distances between the rows of X, for a forest without supervision.
@@ -94,13 +93,14 @@ def grow(
     distance : callable, optional
         Makes the matrix of distances from y (from X where y is None).
     probes : int or "auto"
-        Virtual probes to ask at the nodes how a null feature fares; 0 for none. They do not
-        change the trees. "auto" asks about 2 000, which adds up to a quarter to the time from
-        20 000 features on; the fewer features, the larger the share (of a smaller forest), see
-        :func:`nullforest.engine.probes.sampling.default_number`.
+        Number of virtual probes, 0 for none. A virtual probe is a column of random ranks that is
+        scored at nodes but never splits one; its wins estimate the null distribution. "auto" uses
+        about 2 000, which add up to a quarter to the time from 20 000 features on, and a larger
+        share to the shorter time with fewer features; see
+        :func:`nullforest.engine.probes.budget.default_number`.
     probe_seed : int, optional
         Seed of the probes; `seed` where not given. Forests of different seeds whose tallies are
-        to be added should ask the same probes.
+        to be added should share their probes.
     seed : int
         Seed of the forest.
     n_jobs : int
@@ -108,19 +108,19 @@ def grow(
     keep_trees, oob : bool
         Keep the trees to predict with; compute out-of-bag predictions.
     more : Forest, optional
-        Go on from this forest with `trees` more trees; settings are taken from it. The result
-        equals one longer run.
+        A forest to extend by `trees` trees, on the same X, y and weights and with its settings; a
+        setting that is given must be the same. The result equals one longer run.
     first_tree : int
-        Number of the first tree: forests over [0, a) and [a, b) add up to that over [0, b).
+        Number of the first tree: the tallies of trees [0, a) and [a, b) add up to that of [0, b).
     progress : callable, optional
         Called with (trees done, trees in all) a few times a second.
     max_seconds : float, optional
-        Return the trees finished by then; `Forest.stopped_early` says so.
+        Return the trees finished by then, at least one; `Forest.stopped_early` says so.
     feature_names : iterable of str, optional
         Names, where X has none.
     backend : {"threads", "dask", "ray", "joblib"} or a Dask client, optional
-        Who grows the trees; see :func:`nullforest.parallel`. The forest is the same. Where not
-        given, the engine of the `with nf.parallel(...)` around this call, if any.
+        Where the trees are grown; see :func:`nullforest.parallel`. The forest is the same. Where
+        not given, the backend of the `with nf.parallel(...)` around this call, if any.
 
     Returns
     -------
@@ -136,45 +136,55 @@ def grow(
     >>> int(forest.tally.counts.argmax())
     7
     """
-    start = time.perf_counter()
-    table = (
-        X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs, feature_names=feature_names)
-    )
+    given, start = locals(), time.perf_counter()
+    settings = ForestSettings(**{name: given[name] for name in ForestSettings.__dataclass_fields__})
+    threads, limit = n_threads(n_jobs), time_limit(max_seconds)
+    if not (progress is None or callable(progress)):
+        raise InputError(f"progress = {progress!r:.60} must be a function.")
+    if not (more is None or isinstance(more, Forest)):
+        raise InputError(f"more = {more!r:.60} must be a forest grown by nullforest.grow.")
+    table = RankTable.of(X, n_jobs, feature_names)
     target = as_target(
         y,
-        n_samples=table.shape[0],
-        X=table.matrix if y is None else np.empty((table.shape[0], 0)),
+        table.shape[0],
+        values=lambda: table.matrix,
         criterion=criterion if more is None else more.target.criterion,
         distance=distance,
         sample_weight=sample_weight,
         class_weight=class_weight,
     )
     if more is None:
-        plan = make_plan(
-            *table.shape,
-            trees=trees,
-            candidates=candidates,
-            draw=draw,
-            pool=pool,
-            samples=samples,
-            replace=replace,
-            min_leaf=min_leaf,
-            min_split=min_split,
-            max_depth=max_depth,
-            min_gain=min_gain,
-            seed=seed,
-            first_tree=first_tree,
+        settings = settings.resolved(
+            table.shape, target.criterion, lambda: sum(table.strata.evaluable)
         )
-        probe_seed = plan.seed if probe_seed is None else whole_seed("probe_seed", probe_seed)
-        plan = with_changes(
-            plan, probes=plan_probes(table, probes, probe_seed, plan.pool, plan.candidates)
-        )
+        oob = oob and (settings.replace or settings.samples < table.shape[0])
+        oob = oob and target.criterion != "neighbourhood"
     else:
-        plan = _continued(more, trees, table)
+        _check_same_data(more, table, target)
+        settings = settings.extending(more.settings, more.n_trees, table.shape[0])
+        target = more.target  # equal, and the table keeps the probes made for it
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
+    if table.values is None and (keep_trees or oob):
+        raise InputError(
+            "The values of X were not kept with the table, so that trees have no thresholds; grow "
+            "with keep_trees=False and oob=False, or build the table with keep_values=True."
+        )
     where = compute.find(backend)
-    forest = _grow(table, target, plan, keep_trees, oob, n_jobs, progress, max_seconds, more, where)
-    forest.seconds = time.perf_counter() - start + (0.0 if more is None else more.seconds)
+    sums = {} if more is None else more.sums
+    task = settings, keep_trees, oob
+    if where is None:
+        raw = native_forest(table, target, task, sums, progress, limit, threads)
+    else:
+        raw = shared_forest(where, table, target, task, sums, progress, limit)
+    forest = _forest_of(raw, table, target, settings)
+    if more is not None:  # the sums of the later trees include those of the earlier
+        trees = resolved_number(settings.trees) + more.n_trees
+        forest.settings = with_changes(settings, trees=trees, first_tree=more.settings.first_tree)
+        forest.tally = more.tally + forest.tally
+        forest.seconds = more.seconds
+        if more.trees is not None and forest.trees is not None:
+            forest.trees = more.trees + forest.trees
+    forest.seconds += time.perf_counter() - start
     return forest
 
 
@@ -191,28 +201,20 @@ def grow_many(
     backend: Any = None,
     **settings: Any,
 ) -> list[Forest]:
-    """Grow one forest per outcome; X is ranked once.
+    """Grow one forest per target; X is ranked once.
 
     Parameters
     ----------
-    X : array-like, DataFrame or RankTable, (S, F)
-        The data.
     labels : sequence of y
-        One outcome after the other, as :func:`grow` takes them.
+        One target after the other.
     seeds : sequence of int, optional
         Seed of each forest; all `seed` (default 0) where not given.
-    n_jobs : int
-        Threads; -1 for all cores.
     keep_trees, oob : bool
-        As in :func:`grow`, but off: many forests are usually wanted for their tallies.
+        Off: many forests are usually grown for their tallies.
     progress : callable, optional
         Called with (forests done, forests in all).
-    feature_names : iterable of str, optional
-        Names, where X has none.
-    backend
-        Who grows the forests, one each; see :func:`grow`.
-    **settings
-        All other settings of :func:`grow`.
+    X, n_jobs, feature_names, backend, **settings
+        See :func:`grow`; a cluster grows one forest on each worker.
 
     Returns
     -------
@@ -227,25 +229,23 @@ def grow_many(
     >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
     [20, 20, 20]
     """
-    table = (
-        X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs, feature_names=feature_names)
-    )
-    outcomes = list(labels)
-    if seeds is not None and len(seeds) != len(outcomes):
-        raise InputError(f"{len(seeds)} seeds for {len(outcomes)} outcomes; give one each.")
+    table = RankTable.of(X, n_jobs, feature_names)
+    targets = list(labels)
+    if seeds is not None and len(seeds) != len(targets):
+        raise InputError(f"{len(seeds)} seeds for {len(targets)} targets; give one each.")
     settings |= {"keep_trees": keep_trees, "oob": oob}
-    seeded = [{} if seeds is None else {"seed": int(seed)} for seed in seeds or outcomes]
+    seeded = [{} if seeds is None else {"seed": seed} for seed in seeds or targets]
     where = compute.find(backend)
     forests: list[Forest] = []
     for forest in compute.each(
         _one_forest,
         (table, settings | {"n_jobs": n_jobs if where is None else 1}),
-        list(zip(outcomes, seeded, strict=True)),
+        list(zip(targets, seeded, strict=True)),
         where,
     ):
         forests.append(forest)
         if progress is not None:
-            progress(len(forests), len(outcomes))
+            progress(len(forests), len(targets))
     return forests
 
 
@@ -256,88 +256,59 @@ def _one_forest(
     return grow(table, y, backend="threads", **(settings | seed))
 
 
-def _continued(more: Forest, trees: int | None, table: RankTable) -> Plan:
-    """The plan of the trees that follow on `more`."""
+def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
+    """Refuse data other than those of the forest to extend, before any tree is grown."""
     known = more.tally
-    if table.shape != (known.n_samples, known.n_features) or not (
-        known.fingerprint or ""
-    ).startswith(f"{table.native.fingerprint:016x}"):
+    same = table.shape == (known.n_samples, known.n_features)
+    if not (same and (known.fingerprint or "").startswith(table.fingerprint)):
         raise InputError(
-            f"The forest was grown on different data ({known.n_samples} samples × "
-            f"{known.n_features} features); give the same X to go on from it."
+            f"The forest to extend was grown on different data ({known.n_samples} samples × "
+            f"{known.n_features} features); give the same X."
         )
-    settings = dict(more.settings)
-    done = len(more.tally.nodes_per_tree)
-    settings["first_tree"] += done
-    plan = Plan(**settings | {"probes": ProbePlan(**settings["probes"])})
-    return plan if trees is None else with_changes(plan, trees=int(trees))
+    names, own = known.feature_names, table.feature_names
+    if names is not None and own is not None and not np.array_equal(names, own):
+        raise InputError("The forest to extend names its features differently; give the same X.")
+    if not np.array_equal(target.values, more.target.values):
+        raise InputError("The forest to extend was grown on a different y; give the same y.")
+    weights: list[Any] = [target.weight, more.target.weight]
+    if not np.array_equal(*weights):  # None equals None only
+        raise InputError(
+            "The forest to extend was grown with other weights; give the same sample_weight and "
+            "class_weight."
+        )
 
 
-def _grow(
-    table: RankTable,
-    target: Target,
-    plan: Plan,
-    keep_trees: bool,
-    oob: bool,
-    n_jobs: int,
-    progress: Progress | None,
-    max_seconds: float | None,
-    more: Forest | None,
-    where: compute.Backend | None,
+def _forest_of(
+    raw: dict[str, Any], table: RankTable, target: Target, settings: ForestSettings
 ) -> Forest:
-    S = table.shape[0]
-    oob = oob and (plan.replace or plan.n_drawn < S) and target.criterion != "neighbourhood"
-    if table.values is None and (keep_trees or oob):
-        raise InputError(
-            "The values of X were not kept with the table, so that trees have no thresholds; grow "
-            "with keep_trees=False and oob=False, or build the table with keep_values=True."
-        )
-    asking = plan.probes
-    sums = {} if more is None else more.sums
-    if where is None:
-        raw = native_forest(
-            table, target, plan, keep_trees, oob, n_threads(n_jobs), sums, progress, max_seconds
-        )
-    else:
-        raw = shared_forest(
-            where, table, target, plan, keep_trees, oob, sums, progress, max_seconds
-        )
-    probes = kept_probes(table, target, plan)  # those that were asked
+    """The forest of which the kernel returned the sums."""
+    probes = kept_probes(table, target, settings)
     grown = int(raw["n_trees"])
     tally = Tally(
         counts=raw["counts"],
         nodes_per_tree=raw["nodes_per_tree"],
-        pool_per_tree=np.full(grown, plan.pool),
-        candidates=plan.candidates,
-        n_samples=S,
+        pool_per_tree=np.full(grown, settings.pool),
+        candidates=settings.candidates,
+        n_samples=table.shape[0],
         couplings=raw["couplings"],
-        probes=None
-        if probes is None or asking is None
-        else tally_of(probes, asking, table, target, raw),
+        probes=None if probes is None else probe_tally(probes, settings, table, target, raw),
         feature_names=table.feature_names,
+        levels=table.levels if probes is None else None,  # probes carry the strata of features
         splitter="best",
         source="nullforest",
-        lineage=((plan.seed, plan.first_tree, grown),),
-        fingerprint=f"{table.native.fingerprint:016x}{raw['outcome_fingerprint']:016x}",
-        settings={"criterion": target.criterion, **plan.shape()},
+        lineage=((settings.seed, settings.first_tree, grown),),
+        fingerprint=f"{table.fingerprint}{raw['outcome_fingerprint']:016x}",
+        settings=settings.shape(),
     )
-    trees = Trees(raw["trees"]) if keep_trees else None
-    settings = asdict(plan)
-    if more is not None:
-        tally = more.tally + tally
-        trees = more.trees + trees if more.trees is not None and trees is not None else None
-        settings["first_tree"] = more.settings["first_tree"]
-    note = ""
-    if raw["stopped_early"]:
-        note = f"stopped by max_seconds after {grown} of {plan.trees} trees"
+    early = bool(raw["stopped_early"])
     return Forest(
         tally=tally,
-        trees=trees,
+        trees=None if raw.get("trees") is None else Trees(raw["trees"]),
         classes=target.classes,
         settings=settings,
         seconds=0.0,
-        stopped_early=bool(raw["stopped_early"]),
-        note=note,
+        stopped_early=early,
+        note=f"stopped by max_seconds after {grown} of {settings.trees} trees" if early else "",
         target=target,
         sums={k: raw[k] for k in ("importance", "oob_sum", "oob_trees") if k in raw},
     )

@@ -1,4 +1,4 @@
-"""How much worse do the trees predict when a feature is shuffled? Asked of out-of-bag samples."""
+"""Permutation importance on out-of-bag samples."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.engine import _native
-from nullforest.engine.data.rank_table import n_threads, values_of
+from nullforest.engine.data.rank_table import values_of
 from nullforest.engine.forest import Forest
+from nullforest.engine.settings import n_threads
 
 
 def permuted_errors(
     forest: Forest, X: Any, *, n_jobs: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean over the trees of the increase of their out-of-bag error, and its spread.
+    """Mean over the trees of the increase of their out-of-bag error, and its deviation.
 
-    For every tree and every feature that it splits on, the feature's values are shuffled among
+    For every tree and every feature that it splits on, the feature's values are permuted among
     the tree's out-of-bag samples; the increase of its error (share of wrong classes, or mean
-    squared deviation) belongs to the feature. A feature that a tree does not use adds zero.
+    squared error) is attributed to the feature. A feature that a tree does not use adds zero.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def permuted_errors(
     4
     """
     if forest.trees is None:
-        raise InputError("The trees were not kept; grow with keep_trees=True to shuffle features.")
+        raise InputError("The trees were not kept; grow with keep_trees=True to permute features.")
     if forest.target.criterion == "neighbourhood":
         raise InputError("A forest on distances predicts no value, so it has no error to increase.")
     values, shape = values_of(X)
@@ -56,9 +57,10 @@ def permuted_errors(
             f"X is {shape[0]} × {shape[1]}, but the forest was grown on "
             f"{forest.tally.n_samples} × {forest.tally.n_features}; give the same data."
         )
-    if not forest.settings["replace"] and forest.settings["n_drawn"] >= shape[0]:
+    settings = forest.settings
+    if not settings.replace and settings.samples >= shape[0]:
         raise InputError(
-            "Every tree saw every sample, so none is left to shuffle; grow with samples below 1."
+            "Every tree drew every sample, so none is out of bag; grow with samples below 1."
         )
     sums, squares = _native.permuted_errors(
         forest.trees.arrays,
@@ -66,7 +68,7 @@ def permuted_errors(
         shape[0],
         forest.target.values,
         forest.classes is not None,
-        forest.settings,
+        settings.native(keep_trees=True, oob=True),
         n_threads(n_jobs),
     )
     mean = sums / forest.n_trees

@@ -1,55 +1,172 @@
-"""How large is the forest, and what does each tree and node draw? Defaults and checks."""
+"""Settings of a forest: one object from the command to the kernel, and all checks of them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from operator import index
 from typing import Any, Literal
 
+import numpy as np
+
 from nullforest._util.errors import InputError
-from nullforest.engine.probes.sampling import ProbePlan
+from nullforest.engine.probes.budget import default_number
+
+#: The kernel keeps sizes in 32 bits; numbers of trees leave one bit to spare for sums.
+MOST_SIZE, MOST_TREES = 2**32 - 1, 2**31 - 1
+#: The kernel's sums are exact up to so many draws from the samples.
+MOST_DRAWS = 2**22
+#: A longer limit of time, about three years, is none; clocks count 10¹⁸ nanoseconds.
+NO_LIMIT = 1e8
+#: Settings that decide the shape of the trees, apart from their numbers and random streams.
+SHAPE = (
+    "criterion",
+    "pool",
+    "samples",
+    "replace",
+    "min_leaf",
+    "min_split",
+    "max_depth",
+    "min_gain",
+)
+DRAWS = ("node", "tree")
+CRITERIA = ("auto", "gini", "entropy", "variance", "neighbourhood")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The settings of a forest, checked and in numbers; what the engine takes."""
+class ForestSettings:
+    """Everything that decides the trees of a forest, apart from the data and their weights.
 
-    trees: int
-    candidates: int
-    pool: int
-    n_drawn: int
-    replace: bool
-    min_leaf: int
-    min_split: int
-    max_depth: int | None
-    min_gain: float
-    seed: int
-    first_tree: int
-    probes: ProbePlan | None = None
+    The fields are those of :func:`nullforest.grow` and have the names by which the kernel knows
+    them. Values are checked when the object is made. None and "auto" stand for what the data
+    decide; :meth:`resolved` fills it in.
+
+    Examples
+    --------
+    >>> settings = ForestSettings(trees=50, samples=0.5).resolved((100, 2000), "gini")
+    >>> settings.candidates, settings.samples, settings.probes
+    (100, 50, 2000)
+    """
+
+    trees: int | None = None
+    candidates: int | None = None
+    draw: Literal["node", "tree"] = "node"
+    pool: int | None = None
+    samples: float = 0.5
+    replace: bool = False
+    criterion: str = "auto"
+    min_leaf: int = 1
+    min_split: int = 2
+    max_depth: int | None = None
+    min_gain: float = 0.0
+    probes: int | Literal["auto"] = "auto"
+    probe_seed: int | None = None
+    seed: int = 0
+    first_tree: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least, most in [
+            ("trees", 1, MOST_TREES),
+            ("candidates", 1, MOST_SIZE),
+            ("pool", 1, MOST_SIZE),
+            ("min_leaf", 1, MOST_SIZE),
+            ("min_split", 2, MOST_SIZE),
+            ("max_depth", 1, MOST_SIZE),
+            ("probe_seed", 0, 2**64 - 1),
+            ("seed", 0, 2**64 - 1),
+            ("first_tree", 0, MOST_TREES),
+        ]:
+            value = getattr(self, name)
+            if value is not None or self.__dataclass_fields__[name].default is not None:
+                self._set(name, whole_number(name, value, least, most))
+        if self.first_tree + (self.trees or 0) > MOST_TREES:
+            raise InputError(
+                f"first_tree = {self.first_tree} and trees = {self.trees} add to more than "
+                f"{MOST_TREES}; grow fewer trees, or use another seed."
+            )
+        for name, known in [("draw", DRAWS), ("criterion", CRITERIA)]:
+            if not (isinstance(word := getattr(self, name), str) and word in known):
+                raise InputError(f"{name} = {word!r} is unknown; use one of {', '.join(known)}.")
+        if not isinstance(self.replace, bool | np.bool_):
+            raise InputError(f"replace = {self.replace!r} must be True or False.")
+        self._set("replace", bool(self.replace))
+        self._set("samples", _share_or_number(self.samples))
+        self._set("min_gain", real_number("min_gain", self.min_gain, 1e300))
+        if not (isinstance(self.probes, str) and self.probes == "auto"):
+            self._set("probes", whole_number("probes", self.probes, 0, MOST_TREES))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def resolved(
+        self, shape: tuple[int, int], criterion: str, n_strata: Callable[[], int] = lambda: 1
+    ) -> ForestSettings:
+        """The same settings with a number for everything that the data decide.
+
+        `n_strata` is called where the number of probes depends on the strata of the features.
+        """
+        S, F = shape
+        C = default_candidates(F) if self.candidates is None else self.candidates
+        if C > F:
+            raise InputError(f"candidates = {C} must lie between 1 and the {F} features of X.")
+        if self.draw == "tree" and self.pool not in (None, C):
+            raise InputError("draw='tree' compares the whole pool; omit pool, or use 'node'.")
+        P = self.pool or (C if self.draw == "tree" else F)
+        if not C <= P <= F:
+            raise InputError(f"pool = {P} must lie between candidates = {C} and the {F} features.")
+        samples = _n_drawn(self.samples, S)
+        if samples > S and not self.replace:
+            raise InputError(f"samples = {samples} must lie between 1 and {S}.")
+        probes = self.probes
+        if isinstance(probes, str):
+            probes = default_number(S, F, C, n_strata())
+        return replace(
+            self,
+            trees=default_trees(F) if self.trees is None else self.trees,
+            candidates=C,
+            pool=P,
+            samples=samples,
+            criterion=criterion,
+            probes=probes,
+            probe_seed=self.seed if self.probe_seed is None else self.probe_seed,
+        )
+
+    def extending(self, earlier: ForestSettings, n_trees: int, n_samples: int) -> ForestSettings:
+        """The settings of the trees that follow the `n_trees` of an earlier forest.
+
+        Settings that are not left at their defaults must be those of the earlier forest.
+        """
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(earlier, field.name)
+            if field.name == "trees" or mine == field.default:
+                continue
+            if (_n_drawn(mine, n_samples) if field.name == "samples" else mine) != theirs:
+                raise InputError(
+                    f"The forest to extend was grown with {field.name} = {theirs}, not {mine}; "
+                    f"omit {field.name}, or grow a new forest."
+                )
+        first = earlier.first_tree + n_trees
+        return replace(earlier, trees=self.trees or earlier.trees, first_tree=first)
 
     def shape(self) -> dict[str, Any]:
-        """What decides the shape of the trees, apart from their numbers and their seed."""
-        names = ("pool", "n_drawn", "replace", "min_leaf", "min_split", "max_depth", "min_gain")
-        return {name: getattr(self, name) for name in names}
+        """The settings that tallies must share to be added."""
+        return {name: getattr(self, name) for name in SHAPE}
 
     def native(self, *, keep_trees: bool, oob: bool, listed: bool = False) -> dict[str, Any]:
-        """The settings under the names of the engine."""
-        return {
-            "n_trees": self.trees,
-            "candidates": self.candidates,
-            "pool": self.pool,
-            "n_drawn": self.n_drawn,
-            "replace": self.replace,
-            "min_leaf": self.min_leaf,
-            "min_split": self.min_split,
-            "max_depth": 2**32 - 1 if self.max_depth is None else self.max_depth,
-            "min_gain": self.min_gain,
-            "seed": self.seed,
-            "first_tree": self.first_tree,
+        """The settings as the kernel takes them."""
+        return asdict(self) | {
+            "max_depth": MOST_SIZE if self.max_depth is None else self.max_depth,
             "keep_trees": keep_trees,
             "oob": oob,
             "listed": listed,
         }
+
+
+def resolved_number(value: int | str | None) -> int:
+    """A setting that :meth:`ForestSettings.resolved` has filled in."""
+    assert isinstance(value, int)
+    return value
 
 
 def default_candidates(n_features: int) -> int:
@@ -75,89 +192,60 @@ def default_trees(n_features: int) -> int:
     return min(10_000, max(1000, n_features // 10))
 
 
-def make_plan(
-    n_samples: int,
-    n_features: int,
-    *,
-    trees: int | None,
-    candidates: int | None,
-    draw: Literal["node", "tree"],
-    pool: int | None,
-    samples: float,
-    replace: bool,
-    min_leaf: int,
-    min_split: int,
-    max_depth: int | None,
-    min_gain: float,
-    seed: int,
-    first_tree: int,
-) -> Plan:
-    """Fill in what was left open and refuse what cannot be."""
-    F = n_features
-    if draw not in ("node", "tree"):
-        raise InputError(
-            f"draw = {draw!r} is not known; use 'node' (new candidates at every node) or 'tree' "
-            "(one set of features per tree)."
-        )
-    C = default_candidates(F) if candidates is None else _whole("candidates", candidates)
-    if not 1 <= C <= F:
-        raise InputError(f"candidates = {C} must lie between 1 and the {F} features of X.")
-    if draw == "tree":
-        if pool not in (None, C):
-            raise InputError("draw='tree' compares the whole pool; leave pool out, or use 'node'.")
-        pool = C
-    P = F if pool is None else _whole("pool", pool)
-    if not C <= P <= F:
-        raise InputError(f"pool = {P} must lie between candidates = {C} and the {F} features.")
-    T = default_trees(F) if trees is None else _whole("trees", trees)
-    if not 1 <= T < 2**31 or not 0 <= _whole("first_tree", first_tree) < 2**31:
-        raise InputError(f"trees = {T} must be at least 1, and first_tree at least 0.")
-    for name, value, least in [
-        ("min_leaf", min_leaf, 1),
-        ("min_split", min_split, 2),
-        ("max_depth", 1 if max_depth is None else max_depth, 1),
-    ]:
-        if _whole(name, value) < least:
-            raise InputError(f"{name} = {value} must be at least {least}.")
-    if not min_gain >= 0.0:
-        raise InputError(f"min_gain = {min_gain} must not be negative.")
-    return Plan(
-        trees=T,
-        candidates=C,
-        pool=P,
-        n_drawn=_n_drawn(samples, n_samples, replace),
-        replace=bool(replace),
-        min_leaf=int(min_leaf),
-        min_split=int(min_split),
-        max_depth=None if max_depth is None else int(max_depth),
-        min_gain=float(min_gain),
-        seed=whole_seed("seed", seed),
-        first_tree=int(first_tree),
-    )
+def n_threads(n_jobs: int | None) -> int:
+    """Threads meant by `n_jobs`: -1 is all cores that this process may use, None is one."""
+    if n_jobs is None:
+        return 1
+    number = whole_number("n_jobs", n_jobs, -MOST_TREES, MOST_TREES)
+    if number == 0:
+        raise InputError("n_jobs = 0 must be a number of threads, or -1 for all cores.")
+    if number > 0:
+        return number
+    from joblib import cpu_count  # it respects affinity and cgroup quotas; slow to import
+
+    return max(1, int(cpu_count()) + 1 + number)
 
 
-def whole_seed(name: str, seed: Any) -> int:
-    """The seed as a whole number of 64 bits."""
-    if not 0 <= _whole(name, seed) < 2**64:
-        raise InputError(f"{name} = {seed} must lie between 0 and 2⁶⁴ - 1.")
-    return int(seed)
+def time_limit(max_seconds: float | None) -> float | None:
+    """The limit of time in seconds; None for none."""
+    if max_seconds is None:
+        return None
+    seconds = real_number("max_seconds", max_seconds, math.inf)
+    return None if seconds > NO_LIMIT else seconds
 
 
-def _n_drawn(samples: Any, n_samples: int, replace: bool) -> int:
-    if isinstance(samples, bool | str) or not hasattr(samples, "__float__"):
-        raise InputError(f"samples = {samples!r} must be a ratio up to 1.0 or a whole number.")
-    if isinstance(samples, int) or hasattr(samples, "__index__"):
-        drawn = int(samples)
-        most = 2**22 if replace else n_samples  # exact arithmetic ends at 2²² draws
-        if not 1 <= drawn <= most:
-            raise InputError(f"samples = {drawn} must lie between 1 and {most}.")
-        return drawn
-    if not 0.0 < samples <= 1.0:
-        raise InputError(f"samples = {samples} must be a ratio above 0 and up to 1.0.")
-    return max(1, round(float(samples) * n_samples))
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+def whole_number(name: str, value: Any, least: int, most: int) -> int:
+    """A setting as a whole number between two bounds."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
         raise InputError(f"{name} = {value!r} must be a whole number.")
-    return int(value)
+    if not least <= number <= most:
+        raise InputError(f"{name} = {number} must lie between {least} and {most}.")
+    return number
+
+
+def real_number(name: str, value: Any, most: float) -> float:
+    """A setting as a number from 0 to `most`."""
+    try:
+        number = float("a" if isinstance(value, bool | str) else value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} = {value!r} must be a number.") from None
+    if not 0.0 <= number <= most:  # NaN neither
+        raise InputError(f"{name} = {number} must lie between 0 and {most:g}.")
+    return number
+
+
+def _share_or_number(samples: Any) -> float:
+    if isinstance(samples, int | np.integer):
+        return whole_number("samples", samples, 1, MOST_DRAWS)
+    share = real_number("samples", samples, 1.0)
+    if share == 0.0:
+        raise InputError("samples = 0.0 must be a share above 0 and up to 1.0.")
+    return share
+
+
+def _n_drawn(samples: float, n_samples: int) -> int:
+    return max(1, round(samples * n_samples)) if isinstance(samples, float) else samples

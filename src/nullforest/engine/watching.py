@@ -1,96 +1,41 @@
-"""How did the answer come about as trees were added? A forest watched while it grows.
+"""The trajectory of a selection: features selected again and again while the forest grows.
 
-The forest is grown block by block, which changes nothing in it, and judged after each block: so
-one sees, at no extra growing, whether its predictions and its selection have settled.
+The forest is grown in steps, which does not change it, and its features are tested after each step.
+The trajectory shows whether predictions and selection have settled.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest._util.progress import Report, part_of
 from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.resuming import Run
-from nullforest.engine.settings import default_trees
+from nullforest.engine.resuming import ForestCheckpoint
+from nullforest.engine.settings import ForestSettings, default_trees
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
+from nullforest.selection.trajectory import Trajectory
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Steps per doubling of the forest, and doublings that are watched: 16 looks at the forest.
+#: Points of the trajectory per doubling of the forest, and doublings: 16 points.
 STEPS_PER_DOUBLING, DOUBLINGS = 3, 5
-#: Features that are followed through all looks; more lines than this cannot be told apart.
+#: Features that are followed over all points; more lines than this are illegible in a plot.
 MOST_FOLLOWED = 50
-#: Standard errors by which predictions must beat guessing: 2 is the usual one-sided 2.5 %.
+#: Standard errors by which predictions must be better than guessing: a one-sided level of 2.5 %.
 CLEARLY = 2.0
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
-    """What was seen of a forest each time it was looked at, the whole forest last.
-
-    Attributes
-    ----------
-    trees : (B,) int
-        Number of trees at each look.
-    selected : tuple of (n,) int
-        Columns selected at each look, at the error rate of the selection.
-    thresholds : (B,) int
-        Count to exceed at each look.
-    expected : (B,) float
-        Expected count of a null feature at each look.
-    followed : (M,) int
-        Columns whose course is kept: the most significant ones at the end.
-    counts, adjusted : (B, M) int, float
-        Their counts, and the p-values that were compared with alpha.
-    oob_errors : (B,) float
-        Out-of-bag error: share of wrong classes, or 1 − R²; NaN where there is none.
-    guessing_error : float
-        The same error of always guessing the commonest class, or the mean.
-    better_than_guessing : bool or None
-        Whether the squared error of the out-of-bag predictions is below that of guessing the
-        class shares (or the mean) by more than two standard errors; None where there is none.
-    """
-
-    trees: Ints
-    selected: tuple[Ints, ...]
-    thresholds: Ints
-    expected: Floats
-    followed: Ints
-    counts: Ints
-    adjusted: Floats
-    oob_errors: Floats
-    guessing_error: float
-    better_than_guessing: bool | None
-
-    @property
-    def n_selected(self) -> Ints:
-        """Number of features selected at each look."""
-        return np.array([len(columns) for columns in self.selected], np.int64)
-
-    @property
-    def agreement(self) -> Floats:
-        """Overlap of each look's selection with the last one: common ÷ all (1 if both empty)."""
-        last = self.selected[-1]
-        common = [len(np.intersect1d(columns, last)) for columns in self.selected]
-        either = [len(np.union1d(columns, last)) for columns in self.selected]
-        return np.array([c / e if e else 1.0 for c, e in zip(common, either, strict=True)])
-
-
-def looks_at(trees: int) -> list[int]:
-    """Numbers of trees at which a forest is looked at: evenly on a log scale, the last is `trees`.
+def trajectory_points(trees: int) -> list[int]:
+    """Numbers of trees at which features are selected: even on a log scale, the last is `trees`.
 
     Examples
     --------
-    >>> looks_at(1000)[:4], looks_at(1000)[-4:], looks_at(3)
+    >>> trajectory_points(1000)[:4], trajectory_points(1000)[-4:], trajectory_points(3)
     ([31, 39, 50, 62], [500, 630, 794, 1000], [1, 2, 3])
     """
     steps = np.arange(-STEPS_PER_DOUBLING * DOUBLINGS, 1) / STEPS_PER_DOUBLING
@@ -101,40 +46,30 @@ def watch(
     X: Any,
     y: Any,
     alpha: float = 0.05,
-    error: ErrorRate = "fpr",
+    error: ErrorRate = "fdr",
     null: Kind = "auto",
     *,
     trees: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Report | None = None,
     n_jobs: int = -1,
     feature_names: Any = None,
-    run: Run | None = None,
+    checkpoint: ForestCheckpoint | None = None,
     **settings: Any,
 ) -> Selection:
-    """Grow a forest and select its features, keeping what was seen on the way.
+    """Grow a forest and select its features, with the trajectory over the number of trees.
 
-    The selection is the one that :func:`nullforest.grow` and :func:`nullforest.select` give;
-    its `trajectory` lets the report and the plots show how it settled.
+    The selection is the one that :func:`nullforest.grow` and :func:`nullforest.select` give. The
+    report and the plots show its `trajectory`.
 
     Parameters
     ----------
-    X, y
-        The data; see :func:`nullforest.grow`.
+    X, y, trees, progress, n_jobs, feature_names, **settings
+        See :func:`nullforest.grow`.
     alpha, error, null
-        How to decide; see :func:`nullforest.select`.
-    trees : int, optional
-        Number of trees.
-    progress : callable, optional
-        Called with (trees done, trees in all).
-    n_jobs : int
-        Threads; -1 for all cores.
-    feature_names : iterable of str, optional
-        Names, where X has none.
-    run : Run, optional
-        Folder in which the forest is kept while it grows, and gone on from; it knows the data
-        and the settings, so that `settings` are not looked at.
-    **settings
-        All other settings of :func:`nullforest.grow`.
+        Error rate and null model; see :func:`nullforest.select`.
+    checkpoint : ForestCheckpoint, optional
+        The forest that is kept in a folder while it grows, and resumed from there. It holds the
+        data and the settings, so that `settings` are ignored.
 
     Returns
     -------
@@ -152,95 +87,63 @@ def watch(
     ([126, 159, 200], [3, 3, 3])
     """
     start = time.perf_counter()
-    table = (
-        X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs, feature_names=feature_names)
-    )
-    ends = looks_at(default_trees(table.shape[1]) if trees is None else _whole(trees))
+    table = RankTable.of(X, n_jobs, feature_names)
+    trees = ForestSettings(trees=trees).trees or default_trees(table.shape[1])
+    ends = trajectory_points(trees)
     settings |= {"n_jobs": n_jobs, "keep_trees": settings.get("keep_trees", False)}
     forest: Forest | None = None
-    looks: list[_Look] = []
+    points = []
     for done, end in zip([0, *ends], ends, strict=False):
-        tell = None if progress is None else _shifted(progress, done, ends[-1])
-        if run is None:
+        if checkpoint is None:
+            tell = part_of(progress, done, trees)
             forest = grow(table, y, trees=end - done, more=forest, progress=tell, **settings)
         else:
-            tell = None if progress is None else _shifted(progress, 0, ends[-1])
-            forest = run.grown(end, more=forest, look=True, n_jobs=n_jobs, progress=tell)
-        if end < ends[-1]:
-            look = _look(forest, alpha, error, null)
-            looks += [] if look is None else [look]
+            tell = part_of(progress, 0, trees)
+            forest = checkpoint.grown(end, more=forest, keep=True, n_jobs=n_jobs, progress=tell)
+        selection = select(forest.tally, alpha, error, null)
+        adjusted = decide(selection.pvalues, selection.alpha, selection.error).adjusted
+        points.append(
+            (
+                np.flatnonzero(selection.support),
+                selection.threshold,
+                selection.null.mean,
+                forest.tally.counts,
+                adjusted.astype(np.float32),  # for a plot; 16 points of 10⁶ features must fit
+                _oob_error(forest),
+            )
+        )
     assert forest is not None
-    selection = select(forest.tally, alpha, error, null)
-    looks.append(_seen(forest, selection))
-    return replace(
-        selection,
-        trajectory=_trajectory(looks, forest, selection),
-        seconds=time.perf_counter() - start,
+    selected, thresholds, expected, counts, adjusted_pvalues, oob_errors = zip(*points, strict=True)
+    order = np.lexsort((np.arange(len(selection.counts)), -selection.counts, selection.pvalues))
+    followed = order[: max(selection.n_selected, 10)][:MOST_FOLLOWED]
+    guessing, better = _beside_guessing(forest)
+    trajectory = Trajectory(
+        trees=np.array(ends),
+        selected=selected,
+        thresholds=np.array(thresholds, float),
+        expected=np.array(expected),
+        followed=followed,
+        counts=np.stack([each[followed] for each in counts]),
+        adjusted=np.stack([each[followed].astype(float) for each in adjusted_pvalues]),
+        oob_errors=np.array(oob_errors),
+        guessing_error=guessing,
+        better_than_guessing=better,
     )
-
-
-@dataclass(frozen=True)
-class _Look:
-    trees: int
-    selected: Ints
-    threshold: int
-    expected: float
-    counts: NDArray[np.int64]
-    adjusted: NDArray[np.float32]
-    oob_error: float
-
-
-def _look(forest: Forest, alpha: float, error: ErrorRate, null: Kind) -> _Look | None:
-    """One look at a part of the forest; None where it is too small for the null."""
-    try:
-        return _seen(forest, select(forest.tally, alpha, error, null))
-    except Exception:  # whatever it is, a look in passing must not cost the answer at the end
-        return None
-
-
-def _seen(forest: Forest, selection: Selection) -> _Look:
-    adjusted = decide(selection.pvalues, selection.alpha, selection.error).adjusted
-    return _Look(
-        trees=forest.n_trees,
-        selected=np.flatnonzero(selection.support),
-        threshold=int(selection.threshold),
-        expected=selection.null.mean,
-        counts=forest.tally.counts,
-        adjusted=adjusted.astype(np.float32),  # to be drawn; 16 looks at 10⁶ features must fit
-        oob_error=_oob_error(forest),
-    )
+    return replace(selection, trajectory=trajectory, seconds=time.perf_counter() - start)
 
 
 def _oob_error(forest: Forest) -> float:
     try:
         return 1.0 - forest.oob_score
-    except InputError:  # every tree saw every sample, or the outcome is a matrix of distances
+    except InputError:  # every tree drew every sample, or the target is a matrix of distances
         return float("nan")
 
 
-def _trajectory(looks: list[_Look], forest: Forest, selection: Selection) -> Trajectory:
-    order = np.lexsort((np.arange(len(selection.counts)), -selection.counts, selection.pvalues))
-    followed = order[: max(selection.n_selected, 10)][:MOST_FOLLOWED]
-    guessing, better = _beside_guessing(forest)
-    return Trajectory(
-        trees=np.array([look.trees for look in looks]),
-        selected=tuple(look.selected for look in looks),
-        thresholds=np.array([look.threshold for look in looks]),
-        expected=np.array([look.expected for look in looks]),
-        followed=followed,
-        counts=np.stack([look.counts[followed] for look in looks]),
-        adjusted=np.stack([look.adjusted[followed].astype(float) for look in looks]),
-        oob_errors=np.array([look.oob_error for look in looks]),
-        guessing_error=guessing,
-        better_than_guessing=better,
-    )
-
-
 def _beside_guessing(forest: Forest) -> tuple[float, bool | None]:
-    """The error of guessing, and whether the out-of-bag predictions clearly beat it.
+    """Error of guessing, and whether the out-of-bag predictions are clearly better.
 
-    Both are judged by squared error over the same samples (Brier's score for classes), which no
-    prediction that knows nothing of a sample's outcome can lower on average.
+    Both are measured by squared error over the same samples (the Brier score for classes), which
+    no prediction that is independent of the target can lower on average.
     """
     try:
         prediction = forest.oob_prediction
@@ -250,28 +153,14 @@ def _beside_guessing(forest: Forest) -> tuple[float, bool | None]:
     seen = ~np.isnan(prediction[:, 0])
     if seen.sum() < 2:
         return float("nan"), None
-    values = forest.target.values[seen]
+    values, guessing = forest.target.values[seen], 1.0
     if forest.classes is not None:
         truth = np.eye(len(forest.classes))[values]
-        guessing = 1.0 - float(truth.mean(axis=0).max())
+        guessing -= float(truth.mean(axis=0).max())
     else:
         truth = values.reshape(len(values), -1).astype(float)
-        guessing = 1.0
-        spread = truth.std(axis=0)
-        truth = truth / np.where(spread > 0, spread, 1.0)
-        prediction = prediction / np.where(spread > 0, spread, 1.0)
+        scale = np.where((deviation := truth.std(axis=0)) > 0, deviation, 1.0)
+        truth, prediction = truth / scale, prediction / scale
     gain = ((truth - truth.mean(axis=0)) ** 2 - (truth - prediction[seen]) ** 2).sum(axis=1)
     noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
     return guessing, bool(gain.mean() > CLEARLY * noise)
-
-
-def _shifted(
-    progress: Callable[[int, int], object], done: int, total: int
-) -> Callable[[int, int], object]:
-    return lambda now, _: progress(done + now, total)
-
-
-def _whole(trees: Any) -> int:
-    if isinstance(trees, bool) or not hasattr(trees, "__index__") or int(trees) < 1:
-        raise InputError(f"trees = {trees!r} must be a whole number of at least 1.")
-    return int(trees)

@@ -1,26 +1,35 @@
-"""How does it join a scikit-learn pipeline? A selector that fits a forest and judges its counts."""
+"""A scikit-learn selector: grows or reads a forest and tests its selection counts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
+from nullforest.engine.data.dense import checked_columns
+from nullforest.engine.data.targets import refuse_masked
+from nullforest.estimators.forest_estimator import X_RULES, whole_seed
 from nullforest.nulls import Kind
-from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import select
+from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
+from nullforest.selection.selection import Selection, select
+from nullforest.tallies.levels import levels_of_data
 from nullforest.tallies.readers import tally as take_tally
+from nullforest.tallies.tally import Tally
 
 
 class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Keep the features that a random forest uses more often than chance explains.
+    """Select the features that a random forest uses more often than is expected under the null.
 
     Parameters
     ----------
@@ -32,10 +41,14 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     error : {"fdr", "fpr", "fdr_by", "fwer"}, default "fdr"
         Which error rate; see :func:`nullforest.selection.error_rates.decide`.
     null : {"auto", "probes", "bagged", "paper"}, default "auto"
-        How a null feature behaves; see :func:`nullforest.null`.
+        Null model of the counts; see :func:`nullforest.null`.
     prefit : bool, default False
-        The estimator is fitted already; `fit` only reads it.
-    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth
+        The estimator is fitted already. `fit` reads it, and `transform` can be called without.
+    min_features : int, optional
+        Fewest features to keep. Where fewer are significant, those with the smallest p-values are
+        kept too, and a note of the selection says so. With 0 `transform` may return no column;
+        where not given, it raises an error in that case.
+    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth, class_weight
         Settings of nullforest's own forest; see :func:`nullforest.grow`.
     random_state : int, RandomState or None, default 0
         Seed of nullforest's own forest.
@@ -45,9 +58,11 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     Attributes
     ----------
     selection_ : Selection
-        The answer: p-values, table, threshold.
+        Significant features, with p-values, table and threshold.
+    support_ : (F,) bool
+        Features that are kept: the significant ones, and those that `min_features` adds.
     tally_ : Tally
-        What the forest chose.
+        Selection counts of the forest.
     estimator_ : forest
         The fitted forest.
     n_features_in_, feature_names_in_
@@ -74,6 +89,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         error: ErrorRate = "fdr",
         null: Kind = "auto",
         prefit: bool = False,
+        min_features: int | None = None,
         trees: int | None = None,
         candidates: int | None = None,
         draw: Literal["node", "tree"] = "node",
@@ -82,6 +98,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         criterion: str = "auto",
         min_leaf: int = 1,
         max_depth: int | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         random_state: Any = 0,
         n_jobs: int = -1,
     ) -> None:
@@ -90,6 +107,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.error = error
         self.null = null
         self.prefit = prefit
+        self.min_features = min_features
         self.trees = trees
         self.candidates = candidates
         self.draw = draw
@@ -98,60 +116,66 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.criterion = criterion
         self.min_leaf = min_leaf
         self.max_depth = max_depth
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
-        """Grow or read the forest, and judge its features.
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Grow or read the forest, and test its features.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, sparse matrix or DataFrame
         y : (n_samples,) array
             Labels or numbers to predict.
+        sample_weight : (n_samples,) array, optional
+            Weight of each sample.
         **fit_params
-            Passed on to the estimator's `fit`.
+            Passed to the `fit` of the estimator, by its metadata requests where scikit-learn's
+            metadata routing is enabled, or to :func:`nullforest.grow`.
         """
         start = perf_counter()
-        if self.prefit:
-            if self.estimator is None:
-                raise InputError("prefit=True needs a fitted forest as estimator.")
-            validate_data(self, X, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan")
-            self.estimator_ = self.estimator
-        elif self.estimator is not None:
-            # The forest sees X itself, so that it checks it by its own rules and keeps its names.
-            validate_data(self, X, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan")
-            self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        else:
+        X, names = checked_columns(X)
+        refuse_masked(y)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        if self.estimator is None:
             self.estimator_ = self._grown(X, y, fit_params)
-        names = getattr(self, "feature_names_in_", None)
-        self.tally_ = take_tally(self.estimator_, feature_names=names)
-        if self.tally_.n_features != self.n_features_in_:
-            raise InputError(
-                f"The forest was fitted on {self.tally_.n_features} features, but X has "
-                f"{self.n_features_in_}; give the data that the forest was fitted on."
-            )
-        self.selection_ = select(
-            self.tally_, self.alpha, self.error, self.null, seconds=perf_counter() - start
-        )
+            self.tally_ = take_tally(self.estimator_, feature_names=names)
+        else:
+            rules = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
+            values = validate_data(self, X, **rules)
+            # The forest sees X itself, so that it checks it by its own rules and keeps its names.
+            self.estimator_ = self._fitted(X, y, fit_params)
+            self.tally_ = take_tally(self.estimator_, feature_names=names)
+            if self.tally_.n_features != self.n_features_in_:
+                raise InputError(
+                    f"The forest was fitted on {self.tally_.n_features} features, but X has "
+                    f"{self.n_features_in_}; give the data that the forest was fitted on."
+                )
+            self.tally_ = replace(self.tally_, levels=levels_of_data(values))
+        self.selection_, self.support_ = self._tested(self.tally_, perf_counter() - start)
         return self
 
+    def _fitted(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+        """The given forest, fitted unless it is already."""
+        if self.class_weight is not None:
+            raise InputError(
+                "class_weight is a setting of nullforest's own forest; set it on the estimator."
+            )
+        if self.prefit:
+            return self.estimator
+        if get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        return clone(self.estimator).fit(X, y, **fit_params)
+
     def _grown(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+        """A forest of nullforest's own."""
         from nullforest.engine import grow
 
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2,
-            multi_output=True,
-        )
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
+        if self.prefit:
+            raise InputError("prefit=True needs a fitted forest as estimator.")
+        X, y = validate_data(self, X, y, ensure_min_samples=2, multi_output=True, **X_RULES)
         return grow(
             X,
             y,
@@ -163,15 +187,71 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             criterion=self.criterion,
             min_leaf=self.min_leaf,
             max_depth=self.max_depth,
-            seed=seed,
+            class_weight=self.class_weight,
+            seed=whole_seed(self.random_state),
             n_jobs=self.n_jobs,
             keep_trees=False,
             **fit_params,
         )
 
+    def _tested(self, tally: Tally, seconds: float | None) -> tuple[Selection, NDArray[np.bool_]]:
+        """The significant features, and those that are kept."""
+        least = 0 if self.min_features is None else self.min_features
+        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 0:
+            raise InputError(f"min_features = {least!r} must be a whole number, 0 or more.")
+        selection = select(tally, self.alpha, self.error, self.null, seconds=seconds)
+        support = selection.support.copy()
+        if selection.n_selected < min(least, tally.n_features):
+            order = np.lexsort((-tally.counts, selection.pvalues))
+            support[order[:least]] = True
+            note = (
+                f"min_features={least} keeps the {int(support.sum())} features with the smallest "
+                f"p-values; {selection.n_selected} of them are significant."
+            )
+            selection = replace(selection, notes=(*selection.notes, note))
+        return selection, support
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the features that are kept.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or DataFrame
+
+        Returns
+        -------
+        (n_samples, n_kept) array, sparse matrix or DataFrame
+        """
+        if self.min_features is None and not self.get_support().any():
+            raise InputError(
+                f"{type(self).__name__} selected none of the {len(self.get_support())} features "
+                f"at a {ERROR_RATES[self.error]} of {self.alpha:g}, so that the next step would "
+                "have no column. Set min_features=1 to keep the most significant feature, or "
+                "min_features=0 to allow a table without columns."
+            )
+        return super().transform(X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "selection_")
-        return np.asarray(self.selection_.support)
+        if self.prefit and self.estimator is not None and not hasattr(self, "support_"):
+            return self._tested(take_tally(self.estimator), None)[1]
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_") or (self.prefit and self.estimator is not None)
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata that `fit` uses itself, and passes on to the estimator.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        if self.estimator is not None:
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=self.estimator, method_mapping=mapping)
+        return router
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,8 +1,8 @@
-"""Does a null hold on these data? Permute the labels, so that every feature is null, and count.
+"""Audit of the null models on the user's data: false positive rates with permuted labels.
 
-Of F features in each of R forests on permuted labels, a null at level α should let through the
-share α. Features of one forest are not independent, so the confidence interval comes from the
-spread between the R forests: mean ± t(0.975, R - 1) · sd / √R of the shares.
+Of F features in each of R forests on permuted labels, a calibrated null model selects the share α
+at level α. Features of one forest are not independent, so the confidence interval is that of R
+independent forests: mean ± t(0.975, R - 1) · sd / √R of the shares.
 """
 
 from __future__ import annotations
@@ -34,12 +34,16 @@ DECADES = 16
 FDR = 0.05
 CONFIDENCE = 0.95
 
-_TITLES = {"paper": "the paper's null", "bagged": "the bagged null", "probes": "the probe null"}
+_TITLES = {
+    "paper": "the paper's null model",
+    "bagged": "the bagged null model",
+    "probes": "the probe null model",
+}
 
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """How each null fared on data where all features are null.
+    """False positive rates of the null models on data where all features are null.
 
     Attributes
     ----------
@@ -50,7 +54,7 @@ class Audit:
     histogram : (nulls, bins) int
         Counts of -log10 p over all forests, for the QQ plot.
     nulls, alphas : tuple
-        What was audited.
+        Null models and levels.
     n_features, trees : int
     seconds : float
     notes : tuple of str
@@ -73,7 +77,7 @@ class Audit:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per null and α: the rate reached, its confidence interval, and the ratio."""
+        """One row per null model and α: rate reached, confidence interval, and ratio."""
         rows = []
         for i, name in enumerate(self.nulls):
             for j, alpha in enumerate(self.alphas):
@@ -102,9 +106,9 @@ class Audit:
         parts = []
         for i, name in enumerate(self.nulls):
             reached, low, high = (100 * x for x in interval(self.shares[i, j]))
-            lets = " lets through" if i == 0 else ""
-            parts.append(f"{_TITLES[name]}{lets} {reached:.3g} % ({low:.3g}–{high:.3g})")
-        return f"At α = {alpha:g} {'; '.join(parts)}."
+            verb = " selects" if i == 0 else ""
+            parts.append(f"{_TITLES[name]}{verb} {reached:.3g} % ({low:.3g}–{high:.3g})")
+        return f"At α = {alpha:g} {'; '.join(parts)} of the null features."
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as plain numbers and strings, ready for JSON."""
@@ -130,7 +134,7 @@ class Audit:
             file.write("\n")
 
     def plot(self, path: Any) -> None:
-        """Draw the QQ plot of the p-values: on the diagonal a null is right, above it lenient.
+        """Draw the QQ plot of the p-values: above the diagonal they are too small.
 
         The kind of picture follows the ending of `path` (.png, .svg, .pdf).
         """
@@ -147,8 +151,8 @@ class Audit:
             axes.plot(expected, observed, marker=".", markersize=3, label=_TITLES[name])
             longest = max(longest, float(expected.max(initial=0)))
         axes.plot([0, longest], [0, longest], color="grey", linewidth=1, label="uniform")
-        axes.set_xlabel("-log10 of the share of p-values as small, were all uniform")
-        axes.set_ylabel("-log10 p")
+        axes.set_xlabel("-log10 p, expected")
+        axes.set_ylabel("-log10 p, observed")
         axes.set_title(f"{self.n_forests} forests on permuted labels")
         axes.legend(frameon=False)
         ending = str(path).rsplit(".", 1)[-1]
@@ -200,14 +204,14 @@ def audit(
     progress: Report | None = None,
     **settings: Any,
 ) -> Audit:
-    """Measure the false positive rate that each null really reaches on these data.
+    """Measure the false positive rate that each null model reaches on these data.
 
     Parameters
     ----------
     X, y
         As :func:`nullforest.grow` takes them.
     nulls : sequence of {"paper", "bagged", "probes"}
-        Which nulls.
+        Null models.
     alphas : sequence of float
         Levels.
     permutations : int
@@ -217,7 +221,7 @@ def audit(
     seed, n_jobs
         Seed and threads.
     max_seconds : float, optional
-        Answer with the forests finished by then (at least 2).
+        Use the forests finished by then (at least 2).
     progress : callable, optional
         Told (forests done, in all); a bar on the terminal where not given.
     **settings
@@ -303,5 +307,5 @@ def _check(kinds: tuple[Kind, ...], alphas: Sequence[float], permutations: int) 
         )
     if permutations < 2:
         raise InputError(
-            f"permutations = {permutations} must be at least 2: one forest has no spread."
+            f"permutations = {permutations} must be at least 2: one forest has no standard error."
         )

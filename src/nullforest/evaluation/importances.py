@@ -1,12 +1,12 @@
-"""How important is each feature? The measures of the literature beside the frequency.
+"""Importances of features: the measures of the literature beside the selection frequency.
 
 For T trees with nodes n, f* the feature that splits a node and G its gain:
 
 selection frequency   Σ_t Σ_n 1[f = f*]
 Gini importance       Σ_t Σ_n 1[f = f*] G, as a share of all (Breiman 2001)
 corrected Gini        Gini importance minus that of a shuffled copy of the feature, which the
-                      nodes could have chosen as well (actual impurity reduction; Nembrini, König
-                      and Wright 2018)
+                      nodes could have selected as well (actual impurity reduction; Nembrini,
+                      König and Wright 2018)
 permutation           mean over trees of the increase of the out-of-bag error when the feature is
                       shuffled (Breiman 2001)
 minimal depth         mean over trees of the depth of the first split on the feature; of the
@@ -27,7 +27,7 @@ from scipy import stats
 from nullforest._util.errors import InputError
 from nullforest._util.randomness import COPIES, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.rank_table import as_matrix
+from nullforest.engine.data.dense import as_matrix
 from nullforest.engine.permutation import permuted_errors
 from nullforest.tallies.tally import Names, Tally
 
@@ -44,7 +44,7 @@ MEASURES: dict[Measure, str] = {
 
 
 def frequency(forest: Forest) -> Floats:
-    """How often each feature was chosen to split a node."""
+    """Number of nodes that each feature splits."""
     return forest.tally.counts.astype(np.float64)
 
 
@@ -106,8 +106,8 @@ def minimal_depth(forest: Forest) -> Floats:
 def with_shuffled_copies(X: Any, seed: int) -> NDArray[Any]:
     """X, and beside it X with its samples shuffled: (S, 2F).
 
-    All copies are shuffled alike, so that they are correlated with each other as the features
-    are, and with the label not at all.
+    One permutation serves all copies, so that they are correlated with each other as the features
+    are, and independent of the label.
     """
     matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
     order = stream(seed, COPIES).permutation(len(matrix))
@@ -117,8 +117,8 @@ def with_shuffled_copies(X: Any, seed: int) -> NDArray[Any]:
 def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Floats:
     """Gini importance minus that of the feature's shuffled copy (Nembrini et al. 2018).
 
-    A node draws its candidates from the features and their copies alike. The expectation is
-    zero for a feature that means nothing, whatever its number of levels.
+    A node draws its candidates from the features and their copies. The expectation is zero for a
+    null feature, whatever its number of levels.
 
     Parameters
     ----------
@@ -186,16 +186,13 @@ def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
 
 
 def measure(forest: Forest, X: Any, which: str, *, n_jobs: int = -1) -> Floats:
-    """One measure of a grown forest, by its name; "corrected_gini" is none, it needs copies."""
-    if which == "frequency":
-        return frequency(forest)
-    if which == "gini":
-        return gini(forest)
+    """One measure of a grown forest, by its name; not "corrected_gini", which needs copies."""
     if which == "permutation":
         return permutation(forest, X, n_jobs=n_jobs)
-    if which == "minimal_depth":
-        return minimal_depth(forest)
-    raise InputError(f"There is no importance {which!r}; choose one of {', '.join(MEASURES)}.")
+    measures = {"frequency": frequency, "gini": gini, "minimal_depth": minimal_depth}
+    if which not in measures:
+        raise InputError(f"There is no importance {which!r}; choose one of {', '.join(MEASURES)}.")
+    return measures[which](forest)
 
 
 def importances(
@@ -255,7 +252,7 @@ def importances(
 
 
 def agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
-    """How far the measures agree on the ranking (the paper's Remark 1).
+    """Agreement of the measures on the ranking (the paper's Remark 1).
 
     Parameters
     ----------

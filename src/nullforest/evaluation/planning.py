@@ -1,14 +1,14 @@
-"""How many trees and candidates are enough? Power on data like yours, before they are collected.
+"""Power by simulation, before data are collected: how many trees and candidates are enough.
 
 Data are drawn by the paper's generator (independent features, N of them correlated with the label
-by ρ), forests are grown on them, and the selector's answer is compared with the truth. The tallies
-of a forest's first trees add up, so one forest of the largest size gives the power at every
-smaller size too.
+by ρ), forests are grown on them, and the selected features are compared with the relevant ones.
+The tallies of a forest's first trees add up, so one forest of the largest size gives the power at
+every smaller size too.
 
-**How fine can alpha be resolved?** Counts are whole numbers: with few trees the levels that a
-threshold can reach lie far apart, and a strict alpha asks for a count that no feature reaches. The
-table tells, for each number of trees, the level really reached at alpha, the next coarser one, and
-the strictest alpha at which a relevant feature still has an even chance.
+**Discrete levels.** Counts are whole numbers: with few trees the levels that a threshold can reach
+lie far apart, and a strict alpha needs a count that no feature reaches. The table holds, for each
+number of trees, the level reached at alpha, the next coarser one, and the strictest alpha at which
+half of the relevant features are selected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pandas as pd
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest._util.progress import progress_bar
+from nullforest._util.progress import progress_bar, silent
 from nullforest.datasets.simulate.independent import independent
 from nullforest.engine import RankTable, grow
 from nullforest.engine.settings import default_candidates, default_trees
@@ -40,7 +40,7 @@ _ENOUGH = 0.01
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerPlan:
-    """What forests of several sizes find on simulated data.
+    """Power of forests of several sizes on simulated data.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class PowerPlan:
     power : float
         Its power.
     settings : dict
-        What was asked for.
+        Arguments of the plan.
     """
 
     table: pd.DataFrame
@@ -65,7 +65,7 @@ class PowerPlan:
     settings: dict[str, Any]
 
     def headline(self) -> str:
-        """The advice in one sentence."""
+        """The recommended forest in one sentence."""
         s = self.settings
         return (
             f"{self.trees} trees with {self.candidates} candidates find {self.power:.0%} of "
@@ -100,7 +100,7 @@ def plan(
     Parameters
     ----------
     n_samples, n_features, n_relevant : int
-        S, F and how many of the features matter.
+        S, F and the number of relevant features.
     relevance : float
         Correlation ρ of a relevant feature with the label.
     alpha, error, null
@@ -145,21 +145,21 @@ def plan(
     sizes = _sizes("trees", trees, _default_trees(n_features), 2**31 - 1)
     widths = _sizes("candidates", candidates, _default_candidates(n_features), n_features)
     settings: dict[str, Any] = {"draw": draw, "samples": samples, "n_jobs": n_jobs}
-    question = {
+    study = {
         "shape": (n_samples, n_features, n_relevant, relevance),
         "sizes": sizes,
         "widths": widths,
-        "judged": (alpha, error, null),
+        "error_rate": (alpha, error, null),
         "seed": seed,
     }
     backend = compute.find()
     rows: list[dict[str, Any]] = []
-    with progress_bar("Growing forests", None if progress else _silent) as report:
+    with progress_bar("Growing forests", None if progress else silent) as report:
         settings["report"] = lambda run, i: report(run * len(widths) + i, runs * len(widths))
         if backend is not None:
             settings |= {"n_jobs": 1, "report": None}
         for run, found in enumerate(
-            compute.each(_rows_of_run, (question, settings), range(runs), backend)
+            compute.each(_rows_of_run, (study, settings), range(runs), backend)
         ):
             rows += found
             report((run + 1) * len(widths), runs * len(widths))
@@ -186,22 +186,20 @@ def plan(
     )
 
 
-def _rows_of_run(
-    question: dict[str, Any], settings: dict[str, Any], run: int
-) -> list[dict[str, Any]]:
+def _rows_of_run(study: dict[str, Any], settings: dict[str, Any], run: int) -> list[dict[str, Any]]:
     """One data set, and on it a forest for every number of candidates."""
     settings = dict(settings)
-    report, seed = settings.pop("report"), question["seed"] + run
-    S, F, n_relevant, relevance = question["shape"]
+    report, seed = settings.pop("report"), study["seed"] + run
+    S, F, n_relevant, relevance = study["shape"]
     X, y, relevant = independent(S, F, n_relevant, relevance, seed=seed, dtype=np.float32)
     table = RankTable(X, n_jobs=settings["n_jobs"])
     rows = []
-    for i, width in enumerate(question["widths"]):
+    for i, width in enumerate(study["widths"]):
         if report is not None:
             report(run, i)
         settings |= {"candidates": width, "seed": seed, "backend": "threads"}
         for selection, seconds in _prefixes(
-            table, y, question["sizes"], *question["judged"], **settings
+            table, y, study["sizes"], *study["error_rate"], **settings
         ):
             rows.append(_row(selection, relevant, seconds))
     return rows
@@ -264,7 +262,7 @@ def _summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _smallest(table: pd.DataFrame) -> Any:
-    """The row of least work whose power is as good as the best, as far as one can tell."""
+    """The row of least work whose power is within the error of the best."""
     best = table.iloc[int(table["power"].to_numpy().argmax())]
     slack = max(_ENOUGH, 0.0 if math.isnan(best["power_se"]) else float(best["power_se"]))
     enough = table[table["power"] >= best["power"] - slack]
@@ -287,7 +285,3 @@ def _sizes(name: str, given: Sequence[int] | None, default: list[int], most: int
     if not values or values[0] < 1 or values[-1] > most:
         raise InputError(f"{name} = {values} must be whole numbers from 1 to {most}.")
     return values
-
-
-def _silent(done: float, total: int) -> None:
-    """Show nothing."""

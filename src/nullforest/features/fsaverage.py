@@ -1,4 +1,4 @@
-"""What does a cortex look like where no data is given? nilearn's fsaverage5 surface.
+"""The fsaverage5 surface of nilearn, and synthetic maps of cortical thickness on it.
 
 The mesh and the mean thickness of the template's brains come with the package nilearn; the
 variation between people is replaced by smooth Gaussian fields on the mesh.

@@ -1,16 +1,16 @@
-"""Which groups of features does a forest use, and which features in them?
+"""Selection of groups of features, and of features within the selected groups.
 
 A group is an atlas parcel, a gene set, the columns of one category, a bin of neighbouring voxels.
-Its count is the sum of its members' counts, and its null that of a sum (see `nulls.sums`): a share
-|g|/F of the nodes under the paper's model, |g| features with a luck of their own each under the
-others. Where the members are correlated, as neighbours are, they share their luck; give the data
-(`X=`) so that this is known, or the p-values of large correlated groups are too small.
+Its count is the sum of its members' counts, and its null distribution that of a sum: a share |g|/F
+of the nodes under the paper's model, the sum over |g| features with sample associations of their
+own under the other models. Correlated members, such as neighbours, share their sample association;
+give the data (`X=`) so that this is taken into account, or the p-values of large correlated groups
+are too small.
 
 **First groups, then features.** Of m groups, R are selected at level alpha. Within each of those
-the features are judged at level alpha·R/m: the error rate, averaged over the selected groups, is
+the features are tested at level alpha·R/m: the error rate, averaged over the selected groups, is
 then held at alpha although both steps see the same counts (Benjamini & Bogomolov 2014, for
-groups that are independent of each other). So no p-value of a feature is used to claim more than
-that.
+groups that are independent of each other).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.features.ranks import standard_ranks
+from nullforest.features.ranks import some_columns, standard_ranks
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
@@ -39,7 +39,7 @@ GroupsLike = Mapping[Any, Iterable[Any]] | ArrayLike
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupSelection:
-    """Which groups are selected, with what p-values, and which of their features.
+    """Selected groups, their p-values, and their selected features.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class GroupSelection:
     members : list of (g,) int
         Features of each group.
     counts, expected : (m,)
-        Summed selection frequencies, and what is expected by chance.
+        Summed selection counts, and what is expected under the null.
     pvalues, qvalues : (m,) float
         p-value of each group, and the smallest false discovery rate that would select it.
     support : (m,) bool
@@ -56,11 +56,11 @@ class GroupSelection:
     feature_pvalues : (F,) float
         p-values of the single features.
     alpha, error : float, str
-        The error rate asked for.
+        The error rate and its level.
     null : Null
-        The null of single features that the group nulls were made from.
+        Null distribution of single features, from which those of the groups are made.
     tally : Tally
-        What the forest chose.
+        Selection counts of the forest.
     """
 
     names: NDArray[np.str_]
@@ -100,12 +100,12 @@ class GroupSelection:
 
     @property
     def within_alpha(self) -> float:
-        """Level at which features are judged within the selected groups, alpha·R/m."""
+        """Level at which features are tested within the selected groups, alpha·R/m."""
         return self.alpha * self.n_selected / len(self.names)
 
     @property
     def features(self) -> pd.DataFrame:
-        """The features of the selected groups, judged within their group at `within_alpha`.
+        """The features of the selected groups, tested within their group at `within_alpha`.
 
         Columns: group, feature, column (in the data), count, p_value, selected.
         """
@@ -161,12 +161,12 @@ def select_groups(
     *,
     X: Any = None,
 ) -> GroupSelection:
-    """Select the groups of features that a forest chose more often than chance explains.
+    """Select the groups of features whose counts exceed what is expected under the null.
 
     Parameters
     ----------
     tally : Tally
-        What the forest chose.
+        Selection counts of the forest.
     groups : (F,) array-like of labels, or dict
         A label for each feature (None, NaN or "" for none), or for each group its features, by
         name or number; groups may overlap. A dict whose values are single labels maps feature
@@ -176,10 +176,10 @@ def select_groups(
     error : {"fdr", "fpr", "fdr_by", "fwer"}
         Which error rate.
     null : {"auto", "probes", "bagged", "paper"} or Null
-        How a single null feature behaves.
+        Null model of a single feature.
     X : (S, F) array, optional
-        The data, to see how correlated the members of each group are. Without it they are taken
-        for independent of each other, which makes the p-values of correlated groups too small.
+        The data, from which the correlations within each group are computed. Without it the
+        members are taken for independent, which makes p-values of correlated groups too small.
 
     Returns
     -------
@@ -187,9 +187,9 @@ def select_groups(
 
     Notes
     -----
-    The expected count of a null feature is known to a few per cent; a group of hundreds of
-    features multiplies that error by its size and its noise only by the square root, so p-values
-    of very large groups are rough where many features are relevant.
+    The mean count of a null feature is known to a few per cent. A group of hundreds of features
+    multiplies that error by its size and its noise only by the square root, so p-values of very
+    large groups are approximate where many features are relevant.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def select_groups(
     """
     names, members = as_groups(groups, tally)
     model = null if isinstance(null, Null) else make_null(tally, null)
-    shared = None if X is None else shared_luck(X, members)
+    shared = None if X is None else shared_association(X, members)
     pvalues, expected = np.empty(len(names)), np.empty(len(names))
     counts = np.array([int(tally.counts[features].sum()) for features in members], np.int64)
     for place, features in enumerate(members):
@@ -227,7 +227,7 @@ def select_groups(
 
 
 def as_groups(groups: GroupsLike, tally: Tally) -> tuple[NDArray[np.str_], list[Ints]]:
-    """Names of the groups and the numbers of their features, from any way to say it.
+    """Names of the groups and the numbers of their features, from labels or lists.
 
     Examples
     --------
@@ -291,32 +291,33 @@ def _place(feature: Any, places: Mapping[str, int], F: int) -> int:
             return int(feature)
         raise InputError(f"A group names feature {feature}, but they go from 0 to {F - 1}.")
     if str(feature) not in places:
-        raise InputError(f"A group names the feature {feature!r}, which the forest does not know.")
+        raise InputError(f"A group names the feature {feature!r}, which the tally does not have.")
     return places[str(feature)]
 
 
-def shared_luck(X: Any, members: list[Ints]) -> Floats:
-    """Q = Σ r² over the pairs of each group's members, rank correlations, chance removed.
+def shared_association(X: Any, members: list[Ints]) -> Floats:
+    """Q = Σ r² over the pairs of each group's members, r their rank correlation.
 
-    Independent features have r² = 1/(S−1) by chance, which is no luck that they share.
+    The expectation of r² for independent features, 1/(S−1), is subtracted.
 
     Examples
     --------
     >>> column = np.random.default_rng(0).normal(size=(50, 1))
-    >>> shared_luck(np.hstack([column, column, column]), [np.array([0, 1, 2]), np.array([1])])
+    >>> X = np.hstack([column, column, column])
+    >>> shared_association(X, [np.array([0, 1, 2]), np.array([1])])
     array([9., 1.])
     """
     result = np.empty(len(members))
     for place, features in enumerate(members):
-        ranks = standard_ranks(X[:, features] if not hasattr(X, "iloc") else X.iloc[:, features])
+        ranks = standard_ranks(some_columns(X, features))
         S, g = ranks.shape
         # ‖RᵀR‖² = ‖RRᵀ‖²: the smaller of the two products
         product = ranks.T @ ranks if g <= S else ranks @ ranks.T
         own = float((np.square(ranks).sum(axis=0) ** 2).sum())  # 1 each; 0 for constant columns
         pairs = max(float(np.square(product).sum()) - own, 0.0)
         if g > 1 and S > 2:
-            chance = 1.0 / (S - 1)
-            mean = max(pairs / (g * (g - 1)) - chance, 0.0) / (1.0 - chance)
+            expected = 1.0 / (S - 1)
+            mean = max(pairs / (g * (g - 1)) - expected, 0.0) / (1.0 - expected)
             pairs = mean * g * (g - 1)
         result[place] = g + pairs
     return result

@@ -1,11 +1,11 @@
-r"""Which features work together? Pairs that split a node and its child more often than chance.
+r"""Interactions: pairs of features that split a node and its child more often than expected.
 
 An edge joins an internal node to a child that is internal too; it gives an ordered pair (feature
-of the parent, feature of the child). Under the null the child draws its candidates and chooses
-among them without regard to the feature that split its parent. Edges are compared at equal depth
-of the child, since strong features split large nodes and so meet near the root anyway. This holds
-where each node draws its own candidates; where they are drawn once per tree, two features of one
-pool meet more often, and such forests are refused.
+of the parent, feature of the child). Under the null the child draws its candidates and selects
+one of them independently of the feature that split its parent. Edges are compared at equal depth
+of the child, since strong features split large nodes and so meet near the root in any case. Each
+node must draw its own candidates: where they are drawn once per tree, two features of one pool
+meet more often, and such forests are refused.
 
 Given the marginal counts (how often f is a parent, a_f, and g a child, b_g, at depth d), with a
 node hardly ever split by its parent's own feature again (quasi-independence: the diagonal is left
@@ -17,11 +17,11 @@ and the number seen is a sum of Bernoulli variables, Σ_d min(a_fd, b_gd) of the
 tail is at most that of a binomial of the same mean and number (Hoeffding 1956), from λ + 1 on;
 below that the p-value is reported as 1.
 
-**All trees share one sample**, so a pair that happens to go together in these samples is seen again
-and again, and counts spread more than a binomial. The spread is estimated from the pairs
-themselves, Var n = λ + τλ², pairs with p below one over their number left out, until nothing
-changes; the p-value is the larger one of the binomial's and of the negative binomial's with that
-variance. It is an approximation, checked by simulation, not a theorem.
+**All trees share one sample**, so the counts are overdispersed: a pair that is associated in these
+samples occurs in many trees. The overdispersion τ is estimated from the pairs themselves,
+Var n = λ + τλ², pairs with p below one over their number left out, until nothing changes. The
+p-value is the larger one of the binomial's and of the negative binomial's with that variance. It
+is an approximation, checked by simulation, not a theorem.
 
 Only pairs that were seen can be significant, but multiplicity counts all pairs of features that
 were a parent and a child at all.
@@ -40,15 +40,15 @@ from scipy.sparse import coo_array
 
 from nullforest._util.errors import InputError
 from nullforest.engine import Forest, Trees
-from nullforest.nulls.distribution import Floats, check_alpha
-from nullforest.selection.error_rates import ErrorRate
+from nullforest.nulls.distribution import Floats
+from nullforest.selection.error_rates import ErrorRate, decide
 
 Ints = NDArray[np.int64]
 #: Children deeper than this are taken together: there are few, and of few samples each.
 _DEEPEST = 12
 #: Rounds in which quasi-independent margins settle; each brings them closer by the largest share.
 _ROUNDS = 200
-#: Features of the most counts between which the spread is looked at: 10⁵ pairs at most.
+#: Features of the largest counts from whose pairs τ is estimated: 10⁵ pairs at most.
 _LARGEST = 320
 
 
@@ -99,7 +99,7 @@ def edges_of(trees: Trees) -> Edges:
 def find_interactions(
     forest: Forest, alpha: float = 0.05, error: ErrorRate = "fdr", *, ordered: bool = False
 ) -> pd.DataFrame:
-    """Pairs of features that split a node and its child more often than chance explains.
+    """Find pairs of features that split a node and its child more often than expected.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def find_interactions(
         Grown by :func:`nullforest.grow` with `keep_trees=True`.
     alpha : float
         The error rate to hold over all possible pairs.
-    error : {"fdr", "fpr", "fwer"}
+    error : {"fdr", "fdr_by", "fpr", "fwer"}
         Which error rate.
     ordered : bool
         Tell the parent from the child; where False, both orders of a pair are added.
@@ -117,13 +117,13 @@ def find_interactions(
     DataFrame
         The pairs seen, the most significant first: feature_a, feature_b (parent and child where
         ordered), column_a, column_b, count, expected_count, p_value, q_value, selected. Its
-        `attrs` hold `pairs` (how many multiplicity counts) and `spread` (τ).
+        `attrs` hold `pairs` (number of tests) and `overdispersion` (τ).
 
     Notes
     -----
     A significant pair says that the child is split by one feature more often where the parent was
-    split by the other. That is so where their effects interact; correlated features can show it
-    too, since one takes the other's place.
+    split by the other. That is so where their effects interact, and can be so for correlated
+    features, of which one replaces the other.
 
     Examples
     --------
@@ -138,23 +138,14 @@ def find_interactions(
         raise InputError("Interactions need the trees; grow with keep_trees=True.")
     if forest.tally.draw != "node":
         raise InputError(
-            "Features of one tree's pool meet more often than others, which the null of pairs does "
-            "not know; grow with draw='node' and without a pool."
+            "Features of one tree's pool occur together more often than others, which the null "
+            "distribution of pairs does not allow for; grow with draw='node' and without a pool."
         )
-    check_alpha(alpha)
-    if error not in ("fdr", "fpr", "fwer"):
-        raise InputError(f"There is no error rate {error!r} for pairs; use fdr, fpr or fwer.")
     table = pair_table(edges_of(forest.trees), forest.tally.n_features, ordered=ordered)
-    p, spread = _pvalues(table)
+    p, overdispersion = _pvalues(table)
     pairs = table.possible
     # Unseen pairs have a p-value of 1; they only add to the number of tests.
-    adjusted_q = _benjamini_hochberg(p, pairs)
-    if error == "fdr":
-        adjusted = adjusted_q
-    elif error == "fwer":
-        adjusted = np.minimum(_holm_of_many(p, pairs), 1.0)
-    else:
-        adjusted = p
+    decision = decide(p, alpha, error, n_tests=pairs)
     names = forest.tally.names
     frame = pd.DataFrame(
         {
@@ -165,22 +156,22 @@ def find_interactions(
             "count": table.count,
             "expected_count": table.expected,
             "p_value": p,
-            "q_value": adjusted_q,
-            "selected": adjusted <= alpha,
+            "q_value": decision.qvalues,
+            "selected": decision.support,
         }
     )
     order = np.lexsort((table.b, table.a, -table.count, p))
     frame = frame.iloc[order].reset_index(drop=True)
-    frame.attrs = {"pairs": pairs, "spread": spread}
+    frame.attrs = {"pairs": pairs, "overdispersion": overdispersion}
     return frame
 
 
 @dataclass(frozen=True)
 class PairTable:
-    """Pairs seen, with their counts and what the margins make of them.
+    """Pairs that occur, with their counts and the counts expected from the margins.
 
     `sample_count` and `sample_expected` are those of all pairs of the most frequent features, seen
-    or not, from which the spread is estimated.
+    or not, from which the overdispersion is estimated.
     """
 
     a: Ints
@@ -281,26 +272,26 @@ def quasi_independent(rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
 
 
 def _pvalues(table: PairTable) -> tuple[Floats, float]:
-    """p-values of the pairs seen, and the spread τ that they were given."""
+    """p-values of the pairs that occur, and the overdispersion τ."""
     within = np.ones(len(table.sample_count), bool)
     expected, count = table.sample_expected, table.sample_count
-    spread = 0.0
+    overdispersion = 0.0
     while within.any():
         excess = (count - expected)[within] ** 2 - expected[within]
-        spread = max(float(excess.sum() / np.square(expected[within]).sum()), 0.0)
-        outside = negative_binomial_tail(count, expected, spread) < 1 / max(len(count), 1)
+        overdispersion = max(float(excess.sum() / np.square(expected[within]).sum()), 0.0)
+        outside = negative_binomial_tail(count, expected, overdispersion) < 1 / max(len(count), 1)
         if not np.any(outside & within):  # pairs only ever leave, so this ends
             break
         within &= ~outside
     share = np.clip(table.expected / table.trials, 0.0, 1.0)
     binomial = stats.binom.sf(table.count - 1, table.trials, share)
-    wider = negative_binomial_tail(table.count.astype(float), table.expected, spread)
+    wider = negative_binomial_tail(table.count.astype(float), table.expected, overdispersion)
     p = np.maximum(binomial, wider)
-    return np.where(table.count < table.expected + 1, 1.0, np.clip(p, 0.0, 1.0)), spread
+    return np.where(table.count < table.expected + 1, 1.0, np.clip(p, 0.0, 1.0)), overdispersion
 
 
-def negative_binomial_tail(count: Floats, mean: Floats, spread: float) -> Floats:
-    """P(n ≥ count) for counts of this mean and variance mean + spread · mean².
+def negative_binomial_tail(count: Floats, mean: Floats, overdispersion: float) -> Floats:
+    """P(n ≥ count) for counts of this mean and variance mean + overdispersion · mean².
 
     Examples
     --------
@@ -309,25 +300,7 @@ def negative_binomial_tail(count: Floats, mean: Floats, spread: float) -> Floats
     >>> negative_binomial_tail(np.array([1.0]), np.array([2.0]), 1.0).round(4)  # geometric
     array([0.6667])
     """
-    if spread < 1e-9:
+    if overdispersion < 1e-9:
         return np.asarray(stats.poisson.sf(count - 1, mean))
-    size = 1 / spread
+    size = 1 / overdispersion
     return np.asarray(stats.nbinom.sf(count - 1, size, size / (size + mean)))
-
-
-def _benjamini_hochberg(p: Floats, tests: int) -> Floats:
-    """Adjusted p-values when `tests` - len(p) more tests have a p-value of 1."""
-    order = np.argsort(p)
-    steps = p[order] * tests / np.arange(1, len(p) + 1)
-    adjusted = np.empty_like(steps)
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return adjusted
-
-
-def _holm_of_many(p: Floats, tests: int) -> Floats:
-    """Holm-adjusted p-values when `tests` - len(p) more tests have a p-value of 1."""
-    order = np.argsort(p)
-    steps = p[order] * (tests - np.arange(len(p)))
-    adjusted = np.empty_like(steps)
-    adjusted[order] = np.maximum.accumulate(steps)
-    return adjusted

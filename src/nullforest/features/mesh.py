@@ -1,4 +1,4 @@
-"""What lies near what on a surface? Geodesic distances along the edges of a triangle mesh."""
+"""Geodesic distances along the edges of a triangle mesh, and what follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the rank of each sample in a feature? Ranks of unit length, for rank correlations."""
+"""Ranks of the samples in each feature, of unit length, for rank correlations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def standard_ranks(X: Any) -> Floats:
     """Ranks within each column, ties at their mean rank, centred and scaled to a length of one.
 
     The product of two such columns is Spearman's correlation. Missing values take the mean rank,
-    so they say nothing; a constant column is zero.
+    so they carry no information; a constant column is zero.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ def standard_ranks(X: Any) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from nullforest.features.ranks import standard_ranks
     >>> standard_ranks(np.array([[1.0, 5.0], [2.0, 5.0], [9.0, 5.0]])).round(3)
     array([[-0.707,  0.   ],
            [ 0.   ,  0.   ],
@@ -45,8 +47,7 @@ def standard_ranks(X: Any) -> Floats:
     # Sorted along the last axis, where a feature's values are neighbours in memory.
     columns = np.ascontiguousarray(array.T)
     missing = np.isnan(columns)
-    ranks = rankdata(columns, axis=1, nan_policy="omit") if missing.any() else _ranks(columns)
-    ranks = np.asarray(ranks, np.float64)
+    ranks = np.asarray(rankdata(columns, axis=1, nan_policy="omit"), np.float64)
     if missing.any():
         ranks = np.where(missing, np.nan, ranks)
         with np.errstate(invalid="ignore"):
@@ -59,13 +60,8 @@ def standard_ranks(X: Any) -> Floats:
     return np.ascontiguousarray(ranks.T)
 
 
-def _ranks(columns: Floats) -> Floats:
-    """Mean ranks along the last axis; rankdata is called only for rows that hold ties."""
-    order = np.argsort(columns, axis=1)
-    ranks = np.empty(columns.shape)
-    np.put_along_axis(ranks, order, np.arange(columns.shape[1], dtype=float)[None], axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
-    tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if tied.any():
-        ranks[tied] = rankdata(columns[tied], axis=1) - 1.0
-    return ranks
+def some_columns(X: Any, columns: NDArray[np.int64]) -> Any:
+    """Some columns of an array, a sparse matrix or a DataFrame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    return (X.tocsc() if hasattr(X, "tocsc") else X)[:, columns]

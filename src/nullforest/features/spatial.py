@@ -1,7 +1,7 @@
-"""Which features are neighbours in space? Groups from coordinates, or from a mesh.
+"""Groups of features that are neighbours in space, from coordinates or from a mesh.
 
-Images sample features on the fly, at more places than can be judged; binning neighbouring places
-brings their number down (the paper's Discussion).
+Images have more places than can be tested one by one; groups of neighbouring places bring the
+number of tests down (the paper's Discussion).
 """
 
 from __future__ import annotations

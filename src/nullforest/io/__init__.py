@@ -1,4 +1,4 @@
-"""How do a file's rows and columns become features and a target? Formats, then checks."""
+"""Files of data: the rows and columns of a file become features and a target."""
 
 from nullforest.io.tables import Table, read_table
 from nullforest.io.target_column import TASKS, Task

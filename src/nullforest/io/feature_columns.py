@@ -1,7 +1,8 @@
-"""Can a forest use these columns? Numbers that vary; text is refused by name, row and value."""
+"""Feature columns: numbers that vary; text is refused by name, row and value."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.io.words import listed
+from nullforest._util.words import listed
+from nullforest.io.text import number_of
 
 
 def features_of(
     frame: pd.DataFrame, names: list[str], source: str
-) -> tuple[NDArray[np.floating[Any]], list[str], list[str]]:
-    """The matrix of features, its names, and notes on what is missing or was left out."""
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], list[str]]:
+    """The matrix of features, the columns that it keeps, and notes on what is missing or not."""
     X = _matrix(frame, names)
     infinite = np.isinf(X)
     if infinite.any():
@@ -28,32 +30,31 @@ def features_of(
     missing = np.isnan(X).sum(axis=0)
     # fmin and fmax pass over NaN; an all-NaN column stays NaN and counts as constant.
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    varies = (low != high) & (missing < len(X))
-    # Where values are missing, whether they are is one more thing a split can ask.
-    varies |= (missing > 0) & (missing < len(X))
+    # Missing values split from the others even where these are equal.
+    varies = ((low != high) | (missing > 0)) & (missing < len(X))
     if not varies.any():
         raise InputError(
             f"Every feature of {source} has the same value in all rows, so no split is possible; "
-            "check that rows are samples and columns are features."
+            "check that rows are samples and columns are features, or give --transpose."
         )
     notes = []
     if not varies.all():
         left = [names[i] for i in np.flatnonzero(~varies)]
         notes.append(
-            f"{len(left)} column{'s' if len(left) > 1 else ''} left out, since the same value "
-            f"stands in every row: {listed(left)}."
+            f"{len(left)} column{'s' if len(left) > 1 else ''} left out, since all rows have the "
+            f"same value: {listed(left)}."
         )
         X, missing = X[:, varies], missing[varies]
-        names = [names[i] for i in np.flatnonzero(varies)]
+    kept = np.flatnonzero(varies)
     if missing.any():
         gaps = np.flatnonzero(missing)
         most = int(np.argmax(missing))
         notes.append(
-            f"{missing.sum()} values are missing in {len(gaps)} of {len(names)} columns (most in "
-            f"{names[most]!r}: {missing[most]} of {len(X)}); at each split they go together to "
-            "the side where they fit better."
+            f"{missing.sum()} values are missing in {len(gaps)} of {len(kept)} columns (most in "
+            f"{names[kept[most]]!r}: {missing[most]} of {len(X)}); each split sends them to the "
+            "side that fits better."
         )
-    return X, names, notes
+    return X, kept, notes
 
 
 def _matrix(frame: pd.DataFrame, names: list[str]) -> NDArray[np.floating[Any]]:
@@ -70,11 +71,10 @@ def _matrix(frame: pd.DataFrame, names: list[str]) -> NDArray[np.floating[Any]]:
         return frame.to_numpy(number)
     X = np.empty(frame.shape, number, order="F")
     X[:, plain] = frame.iloc[:, np.flatnonzero(plain)].to_numpy(number)
-    odd = np.flatnonzero(~plain)
     texts: list[tuple[int, int]] = []
-    for i in odd:
+    for i in np.flatnonzero(~plain):
         column: pd.Series[Any] = frame.iloc[:, int(i)]
-        values = _numbers(column)
+        values = np.array([number_of(value) for value in column])
         wrong = np.flatnonzero(np.isnan(values) & ~column.isna().to_numpy())
         if len(wrong):
             texts.append((int(i), int(wrong[0])))
@@ -82,17 +82,12 @@ def _matrix(frame: pd.DataFrame, names: list[str]) -> NDArray[np.floating[Any]]:
     if texts:
         column_number, row = texts[0]
         others = f" (so do {len(texts) - 1} other columns)" if len(texts) > 1 else ""
+        cell = str(frame.iloc[row, column_number])
+        remedy = "leave it out with --drop, name it with --ids, or encode it as numbers"
+        if re.fullmatch(r"[+-]?\d+,\d+", cell):
+            remedy = "if it is a number with a decimal comma, give --decimal ','"
         raise InputError(
-            f"Column {names[column_number]!r} holds text, {str(frame.iloc[row, column_number])!r} "
-            f"in data row {row + 1}{others}, where numbers are needed; leave it out with --drop, "
-            "name it with --ids, or encode it as numbers."
+            f"Column {names[column_number]!r} holds text, {cell!r:.60} in data row {row + 1}"
+            f"{others}, where numbers are needed; {remedy}."
         )
     return X
-
-
-def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return np.full(len(column), np.nan)  # a date is no number until somebody chooses a unit
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan))

@@ -1,160 +1,111 @@
-"""What does a file hold? One reader per format; each gives a DataFrame whose columns are named.
+"""File formats: one reader each; all give a DataFrame whose columns are named.
 
-Rows are samples. An index that is not merely 0, 1, 2, … names the samples. Wide text tables
-(500 × 100 000) are read by pandas' C parser in one piece, which is the fastest of its engines on
-many columns.
+Rows are samples. An index that is not merely 0, 1, 2, … names the samples. pandas and pyarrow are
+imported once a file has passed the checks that need neither.
 """
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import io
-import lzma
-import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, MissingExtraError, reason_of
+from nullforest.io.text import SEPARATORS, Layout, layout_of, read_text, row_names
 
-_TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+if TYPE_CHECKING:
+    import pandas as pd
+
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+_READERS = (".parquet", ".pq", ".npz", ".npy")
 #: Keys under which an NPZ archive may keep its matrix and the names of the matrix' columns.
 _MATRIX_KEYS = ("X", "x", "data")
 _NAME_KEYS = ("feature_names", "features", "feature", "names", "columns")
 _FORMATS = "CSV and TSV (also as .gz, .bz2, .xz or .zst), Parquet, NPZ and NPY"
 
 
-def read_frame(path: Path) -> pd.DataFrame:
-    """Read a table by the format that its name tells.
+class TableFile:
+    """A file in one of the formats, checked as far as its first lines tell.
 
-    Parameters
-    ----------
-    path : Path
-        File to read.
-
-    Returns
-    -------
-    DataFrame
-        All columns, under their own names; duplicates are left for the caller to refuse.
+    A table of text has a `layout`, with the decimal mark given or told from its first lines.
     """
-    if not path.exists():
-        raise InputError(f"There is no file {path}; check the path.")
+
+    def __init__(self, path: Path, decimal: str | None = None) -> None:
+        self.path = path
+        self.kind = _format_of(path)
+        self.layout: Layout | None = None
+        if self.kind in SEPARATORS:
+            with self._guarded():
+                self.layout = layout_of(path, decimal)
+        elif decimal is not None:
+            raise InputError(f"{path} is no table of text; leave out --decimal.")
+
+    def row_names(self) -> set[str]:
+        """Names in the first column of a table of text."""
+        with self._guarded():
+            return set() if self.layout is None else row_names(self.path, self.layout)
+
+    def read(self, *, transpose: bool = False) -> pd.DataFrame:
+        """All columns under their own names; duplicates are left for the caller to refuse.
+
+        `attrs` hold `first_column`, the position of the first column in the file (None where rows
+        and columns were exchanged), and `columns_beside`, the arrays beside a matrix.
+        """
+        with self._guarded():
+            if self.layout is not None:
+                frame = read_text(self.path, self.layout, transpose=transpose)
+            elif transpose:
+                raise InputError(f"{self.path} is no table of text; leave out --transpose.")
+            else:
+                readers = {".npz": _read_npz, ".npy": _read_npy}
+                frame = readers.get(self.kind, _read_parquet)(self.path)
+        frame.attrs.setdefault("first_column", 0)
+        return frame
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """What the libraries raise becomes a sentence."""
+        try:
+            yield
+        except (InputError, MissingExtraError, MemoryError):
+            raise
+        except PermissionError:
+            raise InputError(f"{self.path} may not be read; change its permissions.") from None
+        except UnicodeDecodeError:
+            raise InputError(
+                f"{self.path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
+            ) from None
+        except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and pyarrow
+            raise InputError(
+                f"{self.path} cannot be read as {self.kind.lstrip('.').upper()} "
+                f"({reason_of(error)}); it is damaged, truncated, or another kind of file."
+            ) from None
+
+
+def _format_of(path: Path) -> str:
+    """The ending that tells the format; compression does not count."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}; check the path.") from None
+    except (OSError, ValueError) as error:  # a name that is too long, or holds a null character
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read ({reason}); check the path.") from None
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the file inside it.")
-    if path.stat().st_size == 0:
+    if size == 0:
         raise InputError(f"{path} is empty; give a file with a header and one row per sample.")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = suffixes[-1] if suffixes else ""
-    if kind in _COMPRESSED:
-        kind = suffixes[-2] if len(suffixes) > 1 else ""
-    readers: dict[str, Callable[[Path], pd.DataFrame]] = {
-        ".parquet": _read_parquet,
-        ".pq": _read_parquet,
-        ".npz": _read_npz,
-        ".npy": _read_npy,
-    }
-    reader = _read_text if kind in _TEXT else readers.get(kind)
-    if reader is None or (reader is not _read_text and suffixes[-1] in _COMPRESSED):
+    *_, before, kind = ["", "", *(suffix.lower() for suffix in path.suffixes)]
+    if kind in _COMPRESSED and before in SEPARATORS:
+        return before
+    if kind not in (*SEPARATORS, *_READERS):
         raise InputError(
             f"The name of {path} does not tell a format that can be read; give {_FORMATS}."
         )
-    try:
-        return reader(path)
-    except PermissionError:
-        raise InputError(f"{path} may not be read; change its permissions.") from None
-    except (
-        OSError,
-        EOFError,
-        lzma.LZMAError,
-        zlib.error,
-        zipfile.BadZipFile,
-        pd.errors.ParserError,
-    ) as error:
-        reason = str(error).splitlines()[0].strip() if str(error) else type(error).__name__
-        raise InputError(
-            f"{path} is not a whole {kind.lstrip('.').upper()} file ({reason.rstrip('.')}); it "
-            "may be damaged, cut short, or something else under this name."
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
-        ) from None
-
-
-def names_rows(index: pd.Index[Any]) -> bool:
-    """Whether an index says more of the rows than their numbers."""
-    return not (isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1))
-
-
-def _opened(path: Path) -> IO[bytes]:
-    match path.suffix.lower():
-        case ".gz":
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        case ".bz2":
-            return bz2.open(path, "rb")
-        case ".xz":
-            return lzma.open(path, "rb")
-        case ".zst":
-            try:
-                import pyarrow
-            except ImportError:
-                raise MissingExtraError("pyarrow", "parquet", "Reading a .zst file") from None
-            return cast(IO[bytes], pyarrow.input_stream(str(path), compression="zstd"))
-        case _:
-            return path.open("rb")
-
-
-def _read_text(path: Path) -> pd.DataFrame:
-    kind = next(suffix for suffix in reversed(path.suffixes) if suffix.lower() in _TEXT)
-    header, separator = _header(path, _TEXT[kind.lower()])
-    with _opened(path) as file:
-        frame = pd.read_csv(file, sep=separator, low_memory=False)
-    if isinstance(frame.index, pd.MultiIndex) or frame.shape[1] != len(header):
-        raise InputError(
-            f"The rows of {path} have more fields than its header has names; give every column "
-            "a name."
-        )
-    if names_rows(frame.index) and frame.iloc[:, -1].isna().all():
-        raise InputError(
-            f"The rows of {path} end with a separator that its header does not have; remove it."
-        )
-    frame.columns = pd.Index(header, dtype=object)
-    if header[0] == "" and not names_rows(frame.index) and frame.iloc[:, 0].is_unique:
-        # R and pandas write the names of the rows as a first column without a name.
-        frame.index = pd.Index(frame.iloc[:, 0])
-        frame = frame.iloc[:, 1:]
-    return frame
-
-
-def _header(path: Path, separator: str) -> tuple[list[str], str]:
-    """Names in the first line, and what separates them."""
-    with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        first = ""
-        while not first.strip():
-            first = text.readline()
-            if not first:
-                raise InputError(f"{path} holds no header; give one with a name per column.")
-        if separator not in first:
-            # Tables named .csv often hold semicolons, and .txt anything.
-            separator = max(";\t,", key=first.count)
-        if separator not in first:
-            raise InputError(
-                f"{path} does not look like a table: its first line has no comma, semicolon or tab."
-            )
-        names = next(csv.reader(_chain(first, text), delimiter=separator))
-    return [name.strip() for name in names], separator
-
-
-def _chain(first: str, rest: IO[str]) -> Any:
-    yield first
-    yield from rest
+    return kind
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -162,29 +113,35 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "Reading Parquet") from None
-    try:
-        frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
-    except pyarrow.ArrowInvalid as error:
-        raise OSError(str(error)) from None
-    frame.columns = frame.columns.astype(str)
+    frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
     return frame
 
 
 def _read_npy(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     with path.open("rb") as file:
         matrix = _loaded(path, file)
+    if not isinstance(matrix, np.ndarray):
+        raise InputError(f"{path} is an archive of several arrays; end its name in .npz.")
+    matrix = _native(matrix)
     if matrix.dtype.names:
         return pd.DataFrame.from_records(matrix)
-    _check_matrix(path, matrix, "The array")
+    if matrix.ndim != 2:
+        raise InputError(
+            f"The array of {path} has {matrix.ndim} axes; give a matrix of samples × features."
+        )
     return pd.DataFrame(matrix, columns=[f"x{i}" for i in range(matrix.shape[1])])
 
 
 def _read_npz(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     arrays: dict[str, Any] = {}
     with path.open("rb") as file, _loaded(path, file) as archive:
         for key in archive.files:
             try:
-                arrays[key] = archive[key]
+                arrays[key] = _native(archive[key])
             except ValueError:  # an array of Python objects, which could run code
                 continue
     flat = {key: array for key, array in arrays.items() if array.ndim == 2}
@@ -197,7 +154,6 @@ def _read_npz(path: Path) -> pd.DataFrame:
             f"{', '.join(arrays) or 'nothing readable'}. Save one with np.savez(path, X=X, y=y)."
         )
     matrix = arrays.pop(key)
-    _check_matrix(path, matrix, f"The array {key}")
     n, F = matrix.shape
     name_key = next((k for k in _NAME_KEYS if k in arrays and arrays[k].shape == (F,)), None)
     names = [f"x{i}" for i in range(F)] if name_key is None else arrays.pop(name_key).astype(str)
@@ -210,19 +166,17 @@ def _read_npz(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _loaded(path: Path, file: IO[bytes]) -> Any:
+def _loaded(path: Path, file: IO[bytes]) -> Any:  # numpy leaves a file open that is damaged
     try:
         loaded: Any = np.load(file, allow_pickle=False)
         return loaded
     except ValueError as error:
         raise InputError(
-            f"{path} cannot be read as plain arrays ({str(error).splitlines()[0].rstrip('.')}); "
+            f"{path} cannot be read as plain arrays ({reason_of(error)}); "
             "save numbers or strings, not Python objects."
         ) from None
 
 
-def _check_matrix(path: Path, matrix: Any, what: str) -> None:
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{what} of {path} has {matrix.ndim} axes; give a matrix of samples × features."
-        )
+def _native(array: Any) -> Any:
+    """The array in this machine's byte order, the only one that pandas takes."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -1,22 +1,26 @@
-"""Which columns are features, and which is the target? A file becomes a Table."""
+"""Tables: the features and the target of a file."""
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.io.feature_columns import features_of
-from nullforest.io.formats import names_rows, read_frame
-from nullforest.io.target_column import TASKS, KnownTask, Task, target_of
-from nullforest.io.words import listed
+from nullforest._util.files import as_path
+from nullforest._util.words import listed
+from nullforest.io.formats import TableFile
+from nullforest.io.text import text_of, texts_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nullforest.io.target_column import KnownTask, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,9 @@ class Table:
     sample_ids : (S,) str or None
         Names of the samples, where the table has any.
     notes : tuple of str
-        What was assumed and what was left out, in plain sentences.
+        What was assumed and what was left out, one sentence each.
+    columns : (F,) int or None
+        Position of each feature among the columns of the file, from 0; None where it has none.
     """
 
     X: NDArray[np.floating[Any]]
@@ -46,6 +52,7 @@ class Table:
     task: KnownTask
     sample_ids: NDArray[np.str_] | None = None
     notes: tuple[str, ...] = ()
+    columns: NDArray[np.int64] | None = None
 
 
 def read_table(
@@ -55,6 +62,8 @@ def read_table(
     ids: str | None = None,
     drop: Iterable[str] = (),
     task: Task = "auto",
+    transpose: bool = False,
+    decimal: str | None = None,
 ) -> Table:
     r"""Read features and target from a file.
 
@@ -71,6 +80,11 @@ def read_table(
         Columns to leave out.
     task : {"auto", "classification", "regression"}
         What the target is; told from its type unless given.
+    transpose : bool
+        Rows of the file are features, the target among them, and columns are samples; the first
+        column names the rows. For tables of text.
+    decimal : {".", ","}, optional
+        Decimal mark of a table of text; told from its first lines unless given.
 
     Returns
     -------
@@ -86,9 +100,22 @@ def read_table(
     >>> table.feature_names.tolist(), table.y.tolist(), table.task
     (['age', 'height'], ['yes', 'no', 'no'], 'classification')
     """
-    path = Path(path)
-    frame = read_frame(path)
-    return table_of(frame, target, ids=ids, drop=drop, task=task, source=str(path))
+    file = TableFile(as_path(path), decimal)
+    drop = tuple(drop)
+    if file.layout is not None and not transpose:  # before pandas is imported, which is slow
+        names = file.layout.names
+        if target not in names and target in file.row_names():
+            raise InputError(
+                f"The target {target!r} is a row of {path}, not a column; give --transpose if "
+                "rows are features."
+            )
+        _roles(names, target, ids, drop, str(path))
+    frame = file.read(transpose=transpose)
+    table = table_of(frame, target, ids=ids, drop=drop, task=task, source=str(path))
+    if decimal is None and file.layout is not None and file.layout.decimal == ",":
+        note = "Numbers were read with a decimal comma."
+        table = replace(table, notes=(note, *table.notes))
+    return table
 
 
 def table_of(
@@ -101,31 +128,39 @@ def table_of(
     source: str = "the table",
 ) -> Table:
     """Sort the columns of a DataFrame into features and target; see :func:`read_table`."""
+    from nullforest.io.feature_columns import features_of
+    from nullforest.io.target_column import TASKS, target_of
+
     if task not in TASKS:
         raise InputError(f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
-    if frame.index.name is not None and frame.index.name in (target, ids, *drop):
+    first = frame.attrs.get("first_column", 0)
+    position = None if first is None else np.arange(frame.shape[1]) + first
+    frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
+    if {target, ids, *drop} & set(frame.index.names) - {None}:
+        position = None
         frame = frame.reset_index()
-    names = [str(name) for name in frame.columns]
-    _check_unique(names, source)
+    names = [text_of(name) for name in frame.columns]
+    again = [name for name, number in Counter(names).items() if number > 1]
+    if again:
+        raise InputError(
+            f"{source} has several columns of the same name ({listed(again)}); give each column a "
+            "name of its own."
+        )
     if len(frame) < 2:
         raise InputError(
             f"{source} has {len(frame)} row{'' if len(frame) == 1 else 's'} of data; a forest "
             "needs at least 2 samples, one per row."
         )
-    target = _resolved(target, names, "target", source)
-    beside = {_resolved(name, names, "column to leave out", source) for name in drop}
-    if target in beside:
-        raise InputError(f"{target!r} is the target and cannot be left out too.")
-    sample_ids = _strings(frame.index) if names_rows(frame.index) else None
+    target, ids, beside = _roles(names, target, ids, drop, source)
+    index = frame.index  # 0, 1, 2, … are no names
+    numbered = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
+    sample_ids = None if numbered else texts_of(index)
     if ids is not None:
-        ids = _resolved(ids, names, "column of ids", source)
-        if ids == target:
-            raise InputError(f"{target!r} is the target and cannot hold the ids too.")
-        sample_ids = _strings(_column(frame, names, ids))
+        sample_ids = texts_of(frame.iloc[:, names.index(ids)])
         beside.add(ids)
     notes: list[str] = []
-    y, kind = target_of(_column(frame, names, target), target, task, notes)
-    # What lies beside the matrix of an archive is about the samples and no feature.
+    y, kind = target_of(frame.iloc[:, names.index(target)], target, task, notes)
+    # Arrays beside the matrix of an archive describe the samples and are no features.
     spare = set(frame.attrs.get("columns_beside", ())) - beside - {target}
     if spare:
         notes.append(f"Arrays beside the matrix were left out: {listed(sorted(spare))}.")
@@ -133,39 +168,40 @@ def table_of(
     if not keep:
         raise InputError(f"{source} has no columns left beside the target; there are no features.")
     X, kept, about = features_of(frame.iloc[:, keep], [names[i] for i in keep], source)
+    used = np.array(keep)[kept]
     return Table(
         X=X,
         y=y,
-        feature_names=np.array(kept, str),
+        feature_names=np.array([names[i] for i in used], str),
         target=target,
         task=kind,
         sample_ids=sample_ids,
         notes=(*notes, *about),
+        columns=None if position is None else position[used],
     )
 
 
-def _column(frame: pd.DataFrame, names: Sequence[str], name: str) -> pd.Series[Any]:
-    return frame.iloc[:, names.index(name)]
-
-
-def _strings(values: Any) -> NDArray[np.str_]:
-    return np.asarray(values).astype(str)
-
-
-def _check_unique(names: Sequence[str], source: str) -> None:
-    again = pd.Index(names)
-    again = again[again.duplicated()].unique()
-    if len(again):
-        raise InputError(
-            f"{source} has several columns of the same name ({listed(list(again))}); give each "
-            "column a name of its own."
-        )
+def _roles(
+    names: Sequence[str], target: str, ids: str | None, drop: Iterable[str], source: str
+) -> tuple[str, str | None, set[str]]:
+    """The columns meant by the target, the ids and those to leave out."""
+    target = _resolved(target, names, "target", source)
+    beside = {_resolved(name, names, "column to leave out", source) for name in drop}
+    if target in beside:
+        raise InputError(f"{target!r} is the target and cannot be left out too.")
+    if ids is not None:
+        ids = _resolved(ids, names, "column of ids", source)
+        if ids == target:
+            raise InputError(f"{target!r} is the target and cannot hold the ids too.")
+    return target, ids, beside
 
 
 def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:
-    """The column meant by `name`; where there is none, say which ones are close."""
+    """The column meant by `name`; where there is none, an error lists similar names."""
     if name in names:
         return name
+    if not names:
+        raise InputError(f"{source} has no columns; give a table of samples × features.")
     unnamed = names[0].startswith("x") and names[-1] == f"x{len(names) - 1}"
     if unnamed and name.lstrip("-").isdigit() and -len(names) <= int(name) < len(names):
         return names[int(name)]
@@ -173,5 +209,5 @@ def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:
     close = [folded[name.strip().casefold()]] if name.strip().casefold() in folded else []
     close = close or difflib.get_close_matches(name, names, n=3)
     hint = f"did you mean {' or '.join(repr(known) for known in close)}?" if close else ""
-    hint = hint or f"it has {len(names)} columns: {listed(list(names))}."
+    hint = hint or f"it has {len(names)} columns: {listed(names)}."
     raise InputError(f"The {what} {name!r} is not in {source}; {hint}")

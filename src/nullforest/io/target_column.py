@@ -1,14 +1,17 @@
-"""Is the target a class or a number, and can a forest learn it?"""
+"""Target columns: classes or numbers."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.io.text import texts_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KnownTask = Literal["classification", "regression"]
 Task = Literal["auto", "classification", "regression"]
@@ -21,7 +24,9 @@ _MOST_CLASSES, _ROWS_PER_CLASS = 10, 5
 def target_of(
     column: pd.Series[Any], name: str, task: Task, notes: list[str]
 ) -> tuple[NDArray[Any], KnownTask]:
-    """Values of the target and whether they are classes or numbers."""
+    """Values of the target, and whether they are classes or numbers."""
+    from pandas.api import types
+
     missing = np.flatnonzero(column.isna())
     if len(missing):
         rows = f"{len(missing)} rows have" if len(missing) > 1 else "1 row has"
@@ -29,13 +34,19 @@ def target_of(
             f"{rows} no value in the target {name!r} (the first is data row {missing[0] + 1}); "
             "fill in or remove such rows."
         )
-    numeric = pd.api.types.is_numeric_dtype(column.dtype)
-    boolean = pd.api.types.is_bool_dtype(column.dtype)
-    n, levels = len(column), int(column.nunique())
+    numeric = types.is_numeric_dtype(column.dtype)
+    boolean = types.is_bool_dtype(column.dtype)
+    try:
+        n, levels = len(column), int(column.nunique())
+    except TypeError:  # lists and the like, which have no hash
+        raise InputError(
+            f"The target {name!r} holds several values in a row ({column.iloc[0]!s}); give a "
+            "column of single values."
+        ) from None
     if levels == 1:
         raise InputError(
             f"The target {name!r} has the same value in every row ({column.iloc[0]!s}), so there "
-            "is nothing to tell apart; choose another target or add samples of another kind."
+            "is nothing to predict; choose another target or add samples of another class."
         )
     if task == "regression":
         if boolean or not numeric:
@@ -50,9 +61,9 @@ def target_of(
                 f"The target {name!r} holds text with {levels} different values in {n} rows, too "
                 "many to be classes; is it a column of names?"
             )
-        return _classes(column), "classification"
+        return texts_of(column), "classification"
     values = _finite(column, name)
-    whole = bool(np.all(values == np.floor(values)))
+    whole = bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))  # exact integers
     few = levels == 2 or (whole and levels <= _MOST_CLASSES and n >= _ROWS_PER_CLASS * levels)
     if task == "auto":
         if not few:
@@ -78,7 +89,3 @@ def _finite(column: pd.Series[Any], name: str) -> NDArray[np.float64]:
             "that row."
         )
     return values
-
-
-def _classes(column: pd.Series[Any]) -> NDArray[Any]:
-    return np.asarray(column.astype(str)).astype(str)

@@ -1,4 +1,9 @@
-"""How does a feature behave that means nothing? One module per answer."""
+"""Null distributions of selection counts: one hierarchical count model with three stages.
+
+The stages are the mean (`mean`), the overdispersion (`overdispersion`) and the tail (`tail`) of the
+count of a null feature. The sources `paper`, `bagged` and `probes` supply its rates; `constants`
+lists what was set by hand. A new null model is a module with a function `from_tally`, named here.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +11,34 @@ from typing import Literal
 
 from nullforest._util.errors import InputError
 from nullforest.nulls import bagged, paper, probes
-from nullforest.nulls.distribution import Null
+from nullforest.nulls.distribution import Null, NullDistribution
+from nullforest.tallies.levels import mixed_levels
 from nullforest.tallies.tally import Tally
 
 Kind = Literal["auto", "probes", "bagged", "paper"]
 KINDS: tuple[Kind, ...] = ("auto", "probes", "bagged", "paper")
 
-__all__ = ["KINDS", "Kind", "Null", "null"]
+__all__ = ["KINDS", "Kind", "Null", "NullDistribution", "null"]
 
 
 def null(tally: Tally, kind: Kind = "auto") -> Null:
-    """Model how often a feature is selected that is not related to the label.
+    """The null distribution of the selection count.
 
     Parameters
     ----------
     tally : Tally
-        What the forest chose.
+        The selection counts of a forest.
     kind : {"auto", "probes", "bagged", "paper"}
-        Which model. "auto" takes the best one that the tally allows: "probes" where the forest
-        asked virtual probes (those of :func:`nullforest.grow` do), else "bagged" where the
-        couplings of the nodes are known (scikit-learn's forests), else "paper", which says in
-        its notes why it is not to be trusted with many trees.
+        The null model. "auto" is "probes" where the forest has virtual probes (those of
+        :func:`nullforest.grow` do), else "bagged" where the couplings of the nodes are known
+        (scikit-learn's forests), else "paper", whose false positive rate grows with the number of
+        trees.
 
     Returns
     -------
-    Null
-        Its `sf(k)` is P(n > k); `threshold(alpha)` is the count that a null feature exceeds
-        with probability at most alpha.
+    NullDistribution
+        `sf(k)` is P(n > k); `threshold(alpha)` is the count that a null feature exceeds with
+        probability at most alpha.
 
     Examples
     --------
@@ -42,19 +48,26 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     >>> null.mean, null.threshold(0.05)
     (3.0, 6)
     """
-    if kind not in KINDS:
-        raise InputError(f"There is no null {kind!r}; choose one of {', '.join(KINDS)}.")
-    if kind == "auto":
-        kind = _best_kind(tally)
+    if not (isinstance(kind, str) and kind in KINDS):
+        raise InputError(f"There is no null model {kind!r}; choose one of {', '.join(KINDS)}.")
+    by_user = kind != "auto"
+    kind = kind if by_user else _best_kind(tally)
     if kind == "probes":
         return probes.from_tally(tally)
-    if kind == "bagged":
-        return bagged.from_tally(tally)
-    return paper.from_tally(tally)
+    wrong = mixed_levels(tally.levels)
+    if wrong and not by_user:
+        raise InputError(
+            f"{wrong} Use nf.grow(X, y), or ForestSelector() without a forest: they test each "
+            "column against virtual probes of its own kind."
+        )
+    model = bagged.from_tally(tally) if kind == "bagged" else paper.from_tally(tally)
+    if wrong:
+        model.notes = (f"{wrong} These p-values are not valid.", *model.notes)
+    return model
 
 
 def _best_kind(tally: Tally) -> Kind:
-    """Probes where the forest asked any, else the couplings, else the paper's model."""
+    """Probes where the forest has any, else couplings, else the paper's null model."""
     if tally.probes is not None and len(tally.probes) and tally.candidates is not None:
         return "probes"
     if tally.couplings is not None and tally.candidates is not None and tally.splitter == "best":

@@ -1,28 +1,31 @@
-"""How are counts distributed when every feature has a rate of its own?
+"""Mixtures of binomials: counts of features with unequal rates.
 
-A mixture of binomials: with probability w_i the count is Bin(N_i, p_i). The bagged null takes one
-component per latent rate (N the nodes of the forest, p the feature's share of them), the probe
-null one per probe (N its wins, p the thinning). All sums here have positive terms only, so that
-a tail of 1e-30 is as accurate, relatively, as one of .5.
+With probability w_i the count is Bin(N_i, p_i). The bagged null model has one component for each
+latent rate (N the nodes of the forest, p the feature's share of them), the probe null model one for
+each probe (N its wins, p the thinning). All sums have positive terms only, so that a tail of 1e-30
+has the relative accuracy of one of .5. All constants here are numerical.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri, xlog1py, xlogy
 
-Floats = NDArray[np.float64]
+from nullforest._util.search import smallest_true
+from nullforest.nulls.distribution import Floats
 
 _NEGLIGIBLE = 1e-12  # where the table ends: the few counts beyond it are computed one by one
-_LONGEST_TABLE = 4096  # counts; longer ones cost more than the few counts asked for
-_RARE = 1e-3  # expected counts below it need not be told apart: two such features in 1e6 count two
+_LONGEST_TABLE = 4096  # counts; a longer table costs more than the few counts that are needed
+_RARE = 1e-3  # expected counts below it are not distinguished: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
 _FEW_COUNTS = 512  # so many probabilities cost less than a few incomplete beta functions
-_BLOCK = 64  # counts looked at together: few, so that they concern few components
+_BLOCK = 64  # counts computed together: few, so that they concern few components
 _TOP = 32  # components that are never left out
+_CELL = 0.15  # of √λ + log √λ, within which rates are merged: 0.3 standard deviations of a count
 
 
 class BinomialMixture:
@@ -33,7 +36,7 @@ class BinomialMixture:
     trials : (I,) array-like of int
         Number of trials of each component; zero is allowed.
     chances : (I,) array-like of float
-        Chance of success of each component, from 0 to 1.
+        Probability of success of each component; above 1 it is taken for 1.
     weights : (I,) array-like of float
         Non-negative weights; scaled to add to one.
 
@@ -54,9 +57,25 @@ class BinomialMixture:
         self.weights: Floats = mass[order] / mass[order].sum()
         self.means = self.trials * self.chances  # in rising order
 
-    def scaled(self, factor: float) -> BinomialMixture:
-        """The counts over `factor` times as many trials."""
+    @classmethod
+    def average(cls, parts: Sequence[BinomialMixture], weights: ArrayLike) -> BinomialMixture:
+        """The mixture of mixtures."""
+        each = [w * part.weights for w, part in zip(np.asarray(weights), parts, strict=True)]
+        return cls(
+            np.concatenate([part.trials for part in parts]),
+            np.concatenate([part.chances for part in parts]),
+            np.concatenate(each),
+        )
+
+    extrapolated_below = 0.0  # the mixture is the model, far into its tail
+
+    def scale_trials(self, factor: float) -> BinomialMixture:
+        """The count over `factor` times as many trials."""
         return BinomialMixture(np.round(factor * self.trials), self.chances, self.weights)
+
+    def scale_rates(self, factor: float) -> BinomialMixture:
+        """The count with `factor` times the probability of success."""
+        return BinomialMixture(self.trials, factor * self.chances, self.weights)
 
     @property
     def mean(self) -> float:
@@ -136,7 +155,7 @@ class BinomialMixture:
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
-        """The pmf and sf of 0, 1, …, as far as the tail is worth tabulating.
+        """The pmf and sf of 0, 1, …, to where the tail is negligible.
 
         The last survival probability comes from the incomplete beta function, the others by
         adding the pmf from the top down.
@@ -152,29 +171,16 @@ class BinomialMixture:
         return pmf, np.minimum(sf, 1.0)
 
     def beyond(self, k: int) -> float:
-        """P(count > k) for one k ≥ 0, without the table that many of them would share."""
+        """P(count > k) for one k ≥ 0, without making the table."""
         return float(self._direct_sf(np.array([k], float))[0])
 
     def quantile(self, tail: float) -> int:
         """Smallest k with P(count > k) ≤ tail."""
         if tail >= 1:
             return 0
-
-        def enough(k: int) -> bool:
-            return k >= 0 and (k >= self.largest or self.beyond(k) <= tail)
-
-        # From where a normal distribution would have it, in growing steps until it is passed.
-        guess = self.mean - float(ndtri(max(tail, _TINY))) * np.sqrt(self.variance)
-        high = int(np.clip(guess, 0, self.largest))
-        low, stride = high - 1, 1
-        while not enough(high):
-            low, high, stride = high, min(high + stride, self.largest), 2 * stride
-        while low >= 0 and enough(low):
-            low, high, stride = max(low - stride, -1), low, 2 * stride
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        normal = self.mean - float(ndtri(max(tail, _TINY))) * np.sqrt(self.variance)
+        guess = int(np.clip(normal, 0, self.largest))
+        return smallest_true(lambda k: self.beyond(k) <= tail, 0, self.largest, start=guess)
 
     def cells(self, edges: NDArray[np.int64]) -> Floats:
         """P(edges[i−1] < count ≤ edges[i]) for rising edges, from zero to the first; no tails."""
@@ -190,7 +196,7 @@ class BinomialMixture:
         some = slice(0, self._undecided(k, k).stop)  # the others are never as low as k
         n, p, weights = self.trials[some], self.chances[some], self.weights[some]
         open_ended = n > k  # the other components never exceed k
-        room = np.where(open_ended, n - k, 1.0)  # n − k and (n−1) − (k−1) alike
+        room = np.where(open_ended, n - k, 1.0)  # both n − k and (n−1) − (k−1)
         below = np.where(open_ended, betaincc(k + 1, room, p), 1.0)
         # P(Bin(N−1, p) ≤ k−1) = P(Bin(N, p) ≤ k) − p^k (1−p)^(N−k) (N−1 over k)
         ways = _log_choose(np.maximum(n - 1, 0.0), np.array(float(k)))
@@ -240,12 +246,12 @@ def _blocks(n: int) -> list[slice]:
 
 
 def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:
-    """Far fewer rates that give the same counts.
+    """Merge rates that counts cannot distinguish.
 
     Counts of mean λ resolve √λ to about ½, and in the tail √λ relatively. So rates for which
-    √λ + log √λ lies in the same cell of width 0.15 are replaced by the two-point Gauss rule with
-    their mass, mean, variance and third moment; the distribution of the counts then differs by
-    the fourth order of that width.
+    √λ + log √λ lies in the same cell are replaced by the two-point Gauss rule with their mass,
+    mean, variance and third moment; the distribution of the counts then differs by the fourth
+    order of the cell's width.
 
     Parameters
     ----------
@@ -258,18 +264,17 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
     rates, weights = rates[order], weights[order]
     expected = mean * rates
     resolved = np.sqrt(expected) + np.log(np.maximum(expected, _RARE)) / 2
-    cell = np.floor(resolved / 0.15).astype(np.int64)  # 0.3 standard deviations
+    cell = np.floor(resolved / _CELL).astype(np.int64)
     start = np.flatnonzero(np.concatenate([[True], np.diff(cell) > 0]))
     size = np.diff(np.append(start, len(rates)))
     mass = np.add.reduceat(weights, start)
-    start, size, mass = start[mass > 0], size[mass > 0], mass[mass > 0]
-    inside = np.repeat(start, size) + _ramp(size)
-    rates, weights = rates[inside], weights[inside]
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    kept = np.repeat(mass > 0, size)
+    rates, weights, size, mass = rates[kept], weights[kept], size[mass > 0], mass[mass > 0]
+    start = np.cumsum(size) - size
     centre = np.add.reduceat(weights * rates, start) / mass
     apart = rates - np.repeat(centre, size)
     spread = np.sqrt(np.add.reduceat(weights * apart**2, start) / mass)
-    scale = np.where(spread > 1e-12 * centre, spread, np.inf)  # rounding alone is no spread
+    scale = np.where(spread > 1e-12 * centre, spread, np.inf)  # smaller is rounding
     skew = np.add.reduceat(weights * (apart / np.repeat(scale, size)) ** 3, start) / mass
     root = np.sqrt(skew**2 + 4)
     upper, lower = centre + spread * (skew + root) / 2, centre + spread * (skew - root) / 2
@@ -278,8 +283,3 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
         np.maximum(np.concatenate([upper, lower]), 0.0),
         np.concatenate([mass * share, mass * (1 - share)]),
     )
-
-
-def _ramp(size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0 … size[0]−1, 0 … size[1]−1, and so on."""
-    return np.asarray(np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size))

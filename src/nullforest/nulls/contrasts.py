@@ -1,21 +1,23 @@
-"""How likely does a null feature win a node, given its luck in the whole sample?
+"""Probability that a null feature wins a node, given its association in the whole sample.
 
-A null feature has m latent contrasts z_1 … z_m ~ N(0, 1), its chance association with the label
-in the whole sample. At a node of coupling r its score is max_j |√r z_j + √(1−r) ε_j| with fresh
-ε, and it wins when its score exceeds those of its c−1 competitors, whose largest has the
-distribution function H(s) = G(s)^(c−1), G(s) = (2Φ(s)−1)^m. So it wins with probability
+A null feature has m latent contrasts z_1 … z_m ~ N(0, 1), its chance association with the target in
+the whole sample (*sample association*). At a node of coupling r its score is
+max_j |√r z_j + √(1−r) ε_j| with fresh ε, and it wins when its score exceeds those of its c−1
+competitors, whose largest has the distribution function H(s) = G(s)^(c−1), G(s) = (2Φ(s)−1)^m. So
+it wins with probability
 
     E[H(score) | z, r] = ∫ 1 − Π_j a(s, z_j) dH(s),
     a(s, z) = Φ((s − √r z)/√(1−r)) − Φ((−s − √r z)/√(1−r)).
 
 Averaged over z that is 1/c exactly, whatever r, since c exchangeable scores compete; `win_table`
-holds the ratio of the two, so every row of it has mean 1. Nothing here is random:
+holds the ratio of the two, so every row of it has mean 1. All constants here are numerical, and
+nothing is random:
 
 - over s, the trapezium rule in log(−log H(s)), on which the integrand is smooth and dies away at
   both ends, so that the rule converges faster than any power of its step;
 - over z, Gauss–Legendre panels for M = max_j |z_j|, which reach as deep into the tail as one
   likes, times a Gauss rule of the other m−1 contrasts given M. These are independent half-normals
-  cut at M, and symmetric, so one point per multiset of nodes is enough.
+  truncated at M, and symmetric, so one point per multiset of nodes is enough.
 """
 
 from __future__ import annotations
@@ -29,13 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from nullforest.nulls.distribution import Floats
 from nullforest.tallies.tally import COUPLING_EDGES
-
-Floats = NDArray[np.float64]
-
-#: Contrasts of a feature. Not derived: on null data the largest of three contrasts is about as
-#: unequal as probes turn out to be (five in some forests, two in others).
-CONTRASTS = 3
 
 #: The coupling that stands for each bin of `COUPLING_EDGES`: the geometric middle, but the lower
 #: third of the open first bin, and the lower end of the last, above which r hardly matters.
@@ -43,7 +40,7 @@ COUPLINGS: Floats = np.concatenate(
     [[0.002], np.sqrt(COUPLING_EDGES[1:-2] * COUPLING_EDGES[2:-1]), [0.98]]
 )
 
-#: Rows of the table: every coupling of a bin, and one between neighbours for couplings scaled.
+#: Rows of the table: the coupling of every bin, and one between neighbours for scaled couplings.
 _STEPS_PER_BIN = 2
 TABLE_COUPLINGS: Floats = np.exp(
     np.interp(
@@ -97,11 +94,10 @@ def _panel_rule(subdivide: int) -> tuple[Floats, Floats]:
 
 
 def _half_normal_rules(cut: Floats, n: int) -> tuple[Floats, Floats]:
-    """Gauss rules of n nodes in t = z² for half-normals cut at each of `cut`.
+    """Gauss rules of n nodes in t = z² for half-normals truncated at each of `cut`.
 
     Stieltjes' recurrence on a fine discretisation gives the Jacobi matrix of the weight, and its
-    eigenvectors the rule (Golub and Welsch). It is done in z², of which every even function is a
-    smooth function.
+    eigenvectors the rule (Golub and Welsch). Every even function is a smooth function of z².
     """
     x, w = np.polynomial.legendre.leggauss(40)  # far more than the 2n that the rule must match
     reach = np.minimum(cut, 9.0)[:, None]  # the half-normal beyond 9 is less than 1e-18
@@ -125,8 +121,8 @@ def _half_normal_rules(cut: Floats, n: int) -> tuple[Floats, Floats]:
 
 
 @lru_cache(maxsize=8)
-def latent_grid(contrasts: int = CONTRASTS, subdivide: int = 1) -> LatentGrid:
-    """The rule over the latent contrasts, its panels cut into `subdivide` parts each."""
+def latent_grid(contrasts: int, subdivide: int = 1) -> LatentGrid:
+    """The rule over the latent contrasts, each panel divided into `subdivide` parts."""
     largest, length = _panel_rule(subdivide)
     inner, inner_weights = _half_normal_rules(largest, _INNER_NODES)
     rest = contrasts - 1
@@ -157,26 +153,15 @@ def _competition(candidates: int, contrasts: int) -> tuple[Floats, Floats]:
     return -ndtri(tail / 2), _LOG_STEP * x * np.exp(-x)
 
 
-def win_probability(
-    z: Floats, coupling: float, candidates: int, contrasts: int = CONTRASTS
-) -> Floats:
-    """E[H(score) | z, r] for each row of contrasts in `z`, (N, contrasts) -> (N,)."""
-    if candidates == 1:
-        return np.ones(len(z))
-    s, weight = _competition(candidates, contrasts)
-    inside = np.prod(_inside(np.abs(z), coupling, s), axis=1)
-    return np.asarray((1.0 - inside) @ weight)
-
-
 def _inside(z: Floats, coupling: float, s: Floats) -> Floats:
     """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
-    spread = np.sqrt(1 - coupling)
+    deviation = np.sqrt(1 - coupling)
     middle = np.sqrt(coupling) * z[..., None]
-    return np.asarray(ndtr((s - middle) / spread) - ndtr(-(s + middle) / spread))
+    return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
 
 
 @lru_cache(maxsize=16)
-def win_table(candidates: int, contrasts: int = CONTRASTS) -> Floats:
+def win_table(candidates: int, contrasts: int) -> Floats:
     """E[H(score) | z, r] · c for every row of `TABLE_COUPLINGS` and point of the latent grid.
 
     Parameters
@@ -194,9 +179,9 @@ def win_table(candidates: int, contrasts: int = CONTRASTS) -> Floats:
 
     Examples
     --------
-    A feature without luck wins less often than its share, one with much luck far more often.
+    A feature without sample association wins less than its share, one with much far more.
 
-    >>> table = win_table(100)
+    >>> table = win_table(100, 3)
     >>> bool(table[-1, 0, 0] < 0.01), bool(table[-1, -1, 0] > 50)
     (True, True)
     """

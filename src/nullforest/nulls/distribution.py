@@ -1,36 +1,45 @@
-"""What can be asked of a null? How often a feature that means nothing is selected by chance."""
+"""Null distributions of the selection count: the interface that all null models share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
+from nullforest._util.search import smallest_true
+
+if TYPE_CHECKING:
+    from nullforest.nulls.binomial_mixture import BinomialMixture
+    from nullforest.nulls.tail import Spliced
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-class Null(ABC):
-    """Distribution of the selection frequency of a feature that is not related to the label.
+class NullDistribution(ABC):
+    """Distribution of the selection count of a null feature: one that is independent of the target.
 
-    A null answers for one feature by `pmf` and `sf`, and for all features of a forest at once
-    by `pvalues`, which a null with several kinds of features overrides.
+    `pmf` and `sf` describe one feature; `pvalues` tests all features of a forest.
 
     Attributes
     ----------
     kind : str
-        Name of the model: "paper", "bagged" or "probes".
+        Name of the null model: "paper", "bagged" or "probes".
     n_features : int
-        Features the expected number of false positives counts over.
+        Number of features that the expected number of false positives refers to.
+    feature_strata : (F,) int or None
+        Stratum of each feature; None where all features have one null distribution.
     notes : tuple of str
-        Plain sentences the reader of a result should see.
+        Sentences that a reader of the result should see.
     """
 
     kind: str
     n_features: int
+    feature_strata: Ints | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -41,7 +50,7 @@ class Null(ABC):
     @property
     @abstractmethod
     def largest(self) -> int:
-        """Largest count that is possible at all."""
+        """Largest possible count."""
 
     @abstractmethod
     def pmf(self, k: ArrayLike) -> Floats:
@@ -57,16 +66,7 @@ class Null(ABC):
         A feature is selected when its count is *greater* than the threshold.
         """
         check_alpha(alpha)
-        low, high = -1, 0  # sf(low) > alpha ≥ sf(high), once the doubling has ended
-        while high < self.largest and float(self.sf(high)) > alpha:
-            low, high = high, min(2 * high + 1, self.largest)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if float(self.sf(middle)) > alpha:
-                low = middle
-            else:
-                high = middle
-        return high
+        return smallest_true(lambda k: float(self.sf(k)) <= alpha, 0, self.largest, start=0)
 
     def expected_false_positives(self, threshold: float) -> float:
         """Expected number of null features with a count greater than `threshold`."""
@@ -78,27 +78,30 @@ class Null(ABC):
         Parameters
         ----------
         counts : array-like of int, (F,)
-            Observed selection frequencies.
+            Observed selection counts.
         mid : bool
-            Count only half of the probability of the observed count itself (mid-p). Mid-p
-            values are uniform on average but may exceed the level; plain ones never do.
+            Take half of the probability of the observed count itself (mid-p). Mid-p values are
+            uniform on average but may exceed the level; plain ones never do.
         """
         counts = np.asarray(counts)
         values, place = np.unique(counts, return_inverse=True)
         p = self.sf(values - 1)
         if mid:
             p = p - 0.5 * self.pmf(values)
-        # A count above the largest possible one has probability zero; anything else has not,
-        # even where it underflows.
+        # Only a count above the largest possible one has probability zero; others may underflow.
         p = np.where(values <= self.largest, np.maximum(p, np.finfo(float).tiny), p)
         return np.asarray(p[place].reshape(counts.shape))
 
     def expected_counts(self) -> Floats:
-        """Expected count of each feature, were it null."""
+        """Expected count of each feature under the null."""
         return np.full(self.n_features, self.mean)
 
+    def stratum(self, number: int) -> NullDistribution:
+        """Null distribution of one stratum alone."""
+        return self
+
     def tail_note(self, alpha: float) -> str | None:
-        """A plain sentence where the tail at `alpha` rests on extrapolation, else None."""
+        """Sentence for a level `alpha` at which the tail is extrapolated, else None."""
         check_alpha(alpha)
         return None
 
@@ -107,16 +110,143 @@ class Null(ABC):
         note = self.tail_note(alpha)
         return self.notes if note is None else (*self.notes, note)
 
-    def scaled(self, factor: float) -> Null | None:
-        """The null of `factor` times as many trees like these; None where it is not known."""
+    def scaled(self, factor: float) -> NullDistribution | None:
+        """Null distribution for `factor` times as many such trees; None where it is not known."""
         return None
 
     def describe(self) -> dict[str, Any]:
-        """Numbers that tell how the null was set up, for tables and JSON."""
+        """Parameters and diagnostics of the null model, for tables and JSON."""
         return {"null": self.kind, "expected_count": self.mean}
+
+
+#: Short name, as in `null: Null`.
+Null = NullDistribution
+
+
+class StratifiedNull(NullDistribution):
+    """Null distribution with one component for each stratum of features.
+
+    `sf`, `pmf`, `threshold` and `expected_false_positives` refer to a null feature drawn at random
+    from all features, so with several strata to their mixture: the false positive rate holds over
+    all features, not in each stratum. `pvalues` and `thresholds` use each feature's own stratum.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the null model.
+    distributions : sequence of BinomialMixture or Spliced
+        One per stratum.
+    feature_strata : (F,) int
+        Stratum of each feature, an index into `distributions`.
+    diagnostics : dict
+        What `describe` tells besides the expected count.
+    notes : tuple of str
+        Sentences that a reader of the result should see.
+
+    Examples
+    --------
+    >>> from nullforest.nulls.binomial_mixture import BinomialMixture
+    >>> coins = [BinomialMixture([4], [p], [1.0]) for p in (0.5, 0.1)]
+    >>> null = StratifiedNull("bagged", coins, np.array([0, 0, 1]))
+    >>> round(null.mean, 3), null.pvalues([4, 0, 4]).round(4).tolist()
+    (1.467, [0.0625, 1.0, 0.0001])
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        distributions: Sequence[BinomialMixture | Spliced],
+        feature_strata: Ints,
+        *,
+        diagnostics: dict[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.distributions = list(distributions)
+        self.feature_strata: Ints = feature_strata
+        self.n_features = len(feature_strata)
+        sizes = np.bincount(feature_strata, minlength=len(self.distributions))
+        self.shares: Floats = sizes / self.n_features
+        self.diagnostics = diagnostics or {}
+        self.notes = notes
+
+    @property
+    def mean(self) -> float:
+        """Expected count of a null feature, over all strata."""
+        return float(self.shares @ [d.mean for d in self.distributions])
+
+    @property
+    def largest(self) -> int:
+        """Largest possible count."""
+        return max(d.largest for d in self.distributions)
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected exactly k times."""
+        pairs = zip(self.shares, self.distributions, strict=True)
+        return np.asarray(sum(share * d.pmf(k) for share, d in pairs))
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """Probability that a null feature is selected more than k times."""
+        pairs = zip(self.shares, self.distributions, strict=True)
+        return np.asarray(sum(share * d.sf(k) for share, d in pairs))
+
+    def stratum(self, number: int) -> StratifiedNull:
+        """Null distribution of one stratum alone."""
+        size = np.count_nonzero(self.feature_strata == number)
+        return StratifiedNull(self.kind, [self.distributions[number]], np.zeros(size, np.int64))
+
+    def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
+        """Probability of each feature's count or a larger one, each in its own stratum."""
+        counts = np.asarray(counts)
+        if len(self.distributions) == 1:
+            return super().pvalues(counts, mid=mid)
+        if counts.shape != (self.n_features,):
+            raise InputError(
+                f"These features are tested in {len(self.distributions)} strata; give one count "
+                f"for each of the {self.n_features} features, in their order."
+            )
+        p = np.empty(self.n_features)
+        for number in range(len(self.distributions)):
+            here = self.feature_strata == number
+            p[here] = self.stratum(number).pvalues(counts[here], mid=mid)
+        return p
+
+    def expected_counts(self) -> Floats:
+        """Expected count of each feature under the null: the mean of its stratum."""
+        return np.array([d.mean for d in self.distributions])[self.feature_strata]
+
+    def thresholds(self, alpha: float) -> Ints:
+        """Count that each feature must exceed for every stratum to be held at `alpha`."""
+        each = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
+        return np.array(each, np.int64)[self.feature_strata]
+
+    def tail_note(self, alpha: float) -> str | None:
+        """Sentence for a level `alpha` at which the tail is extrapolated, else None."""
+        check_alpha(alpha)
+        levels = np.array([d.extrapolated_below for d in self.distributions])
+        beyond = levels > alpha
+        share = float(self.shares[beyond].sum())
+        if share == 0:
+            return None
+        of_whom = "" if share == 1 else f" for {share:.0%} of the features"
+        return (
+            f"The null tail is extrapolated below {levels[beyond].max():.2g}{of_whom}; p-values "
+            f"near {alpha:.2g} are approximate. A larger alpha needs less extrapolation."
+        )
+
+    def scaled(self, factor: float) -> StratifiedNull:
+        """Null distribution for `factor` times as many such trees."""
+        longer = [d.scale_trials(factor) for d in self.distributions]
+        return StratifiedNull(self.kind, longer, self.feature_strata)
+
+    def describe(self) -> dict[str, Any]:
+        """Parameters and diagnostics of the null model."""
+        return {**super().describe(), **self.diagnostics}
 
 
 def check_alpha(alpha: float) -> None:
     """Refuse an error rate outside (0, 1)."""
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha = {alpha} is no error rate; give a number between 0 and 1.")
+    if not (isinstance(alpha, int | float | np.number) and 0.0 < alpha < 1.0):
+        raise InputError(
+            f"alpha = {alpha!r:.60} is not an error rate; give a number between 0 and 1."
+        )

@@ -1,89 +1,85 @@
-r"""How often are several null features chosen together? The null of a group's count.
+r"""Null distribution of the summed count of a group of features.
 
-Under the paper's model a group of g features wins a node with probability g/F (`PaperNull.group`).
-Under the others every feature has a luck of its own that all trees share, so the group's count is
-a sum of g such counts: the g-th power of the generating function of one.
+Under the paper's null model a group of g features wins a node with probability g/F
+(`PaperNull.group`). Under the others every feature has a sample association that all trees share,
+so the group's count is a sum of g such counts: the g-th power of the generating function of one.
 
-**Correlated features share their luck.** Write n_f | z ~ Poisson(μ s(z_f)). Features of
-correlation r have lucks z of correlation r, and s, which does not see the sign of z, a correlation
-of r² to leading order. So the part of the group's variance that is luck grows from g to
-Q = Σ_{f,f'} r²_{ff'}. It is matched by n = ⌊g²/Q⌋ independent units of a features each and one of
-b, with n·a + b = g and n·a² + b² = Q. Without the data, Q = g: independent features.
+**Correlated features share their sample association.** Write n_f | z ~ Poisson(μ s(z_f)). Features
+of correlation r have associations z of correlation r, and s, which does not depend on the sign of
+z, a correlation of r² to leading order. So the part of the group's variance that comes from sample
+association grows from g to Q = Σ_{f,f'} r²_{ff'}. The same variance have n = ⌊g²/Q⌋ independent
+units of a features each and one of b, with n·a + b = g and n·a² + b² = Q. Without the data, Q = g:
+independent features.
 
-**The counts of all features add up.** μ is matched to the very counts that are judged, so the
-total of the null counts is given. Given the total, a group's count k has the weight of the rest
-making up the difference, which is normal for the many features of the rest:
-exp(−(k − c)² / 2(F−g)σ²), σ² the variance of one count, c such that the group expects gμ, its
-share of the total.
+**The counts of all features add up.** μ is estimated from the counts that are tested, so the total
+of the null counts is given. Given the total, a group's count k has the weight of the other features
+making up the difference, which is normal for many: exp(−(k − c)² / 2(F−g)σ²), σ² the variance of
+one count, c such that the group expects gμ, its share of the total.
 
-**Tails.** Products of Fourier transforms are accurate to 1e-15 of the largest value; where a tail
-is below 1e-9, the distribution is first tilted by e^{sk} so that its mean is the count asked for,
-and full *relative* accuracy is kept. One feature's count is cut off where its tail is below
-1e-18, and that tail, times the number of units, is added to every probability: a p-value is
-never too small for it.
+**Tails.** Products of Fourier transforms are accurate to 1e-15 of the largest value. Where a tail
+is below 1e-9, the distribution is first tilted by e^{sk} to have its mean at that count, which
+keeps full *relative* accuracy. One feature's count is truncated where its tail is below 1e-18, and
+that tail, times the number of units, is added to every probability: no p-value is too small by it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from nullforest._util.errors import InputError
-from nullforest.nulls.bagged import BaggedNull
+from nullforest._util.search import smallest_true
+from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, Null
+from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull
 from nullforest.nulls.paper import PaperNull
-from nullforest.nulls.probes import ProbeNull
-from nullforest.nulls.splice import Splice
+from nullforest.nulls.tail import Spliced
 
-#: One feature's count is cut off where its tail is this small; what is cut off is added back.
-_CUT = 1e-18
-#: Below, the rounding of the Fourier transform (1e-16 a step) would show: tilt instead.
-_TILT = 1e-9
-#: What may wrap around the end of a transform, as a logarithm: e^-40 = 4e-18.
-_WRAP = 40.0
-#: Fewest features in the rest for its total to be called normal.
-_NORMAL = 30
-
-
-class _Counts(Protocol):
-    """What is asked of the distribution of one count."""
-
-    @property
-    def largest(self) -> int: ...
-
-    def pmf(self, k: ArrayLike) -> Floats: ...
-
-    def sf(self, k: ArrayLike) -> Floats: ...
+# Numerical constants.
+_CUT = 1e-18  # tail at which one feature's count is truncated; it is added to every probability
+_TILT = 1e-9  # smaller tails are tilted: the rounding of the Fourier transform is 1e-16 a step
+_WRAP = 40.0  # log of what may wrap around the end of a transform: e^-40 = 4e-18
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One count on 0 … K, how many independent such counts are summed, and the mass beyond K."""
+    """One count on 0 … K, the mass beyond K, and how many independent such counts are summed."""
 
     pmf: Floats
-    number: int
     beyond: float
+    number: int
+
+    @property
+    def mean(self) -> float:
+        """Expected count."""
+        return float(self.pmf @ np.arange(len(self.pmf)))
+
+    @property
+    def variance(self) -> float:
+        """Variance of the count."""
+        return float(self.pmf @ (np.arange(len(self.pmf)) - self.mean) ** 2)
+
+    def _log_tilted(self, s: float) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.pmf) + s * np.arange(len(self.pmf)))
 
     def log_moment(self, s: float) -> float:
         """Logarithm of E[e^{sn}]."""
-        with np.errstate(divide="ignore"):
-            return float(np.logaddexp.reduce(np.log(self.pmf) + s * np.arange(len(self.pmf))))
+        return float(np.logaddexp.reduce(self._log_tilted(s)))
 
     def tilted(self, s: float) -> Floats:
         """Probabilities proportional to pmf(k) e^{sk}."""
-        with np.errstate(divide="ignore"):
-            log = np.log(self.pmf) + s * np.arange(len(self.pmf))
+        log = self._log_tilted(s)
         return np.asarray(np.exp(log - np.logaddexp.reduce(log)))
 
 
-class SumNull(Null):
-    """Null of the summed count of a group of features; made by `group_null`.
+class SumNull(NullDistribution):
+    """Null distribution of the summed count of a group of features; made by `group_null`.
 
     Parameters
     ----------
@@ -93,7 +89,7 @@ class SumNull(Null):
         Variance of the summed count of all other features, whose total with the group's is
         given; infinite where it is not.
     kind : str
-        Name of the model of one feature.
+        Name of the null model of one feature.
     """
 
     def __init__(self, units: list[Unit], rest_variance: float, kind: str) -> None:
@@ -105,9 +101,8 @@ class SumNull(Null):
 
     @cached_property
     def _free_mean(self) -> float:
-        """Mean when the total is not given; the weights of the rest are centred on it."""
-        each = [unit.number * float(unit.pmf @ np.arange(len(unit.pmf))) for unit in self.units]
-        return float(sum(each))
+        """Mean when the total is not given."""
+        return float(sum(unit.number * unit.mean for unit in self.units))
 
     @property
     def largest(self) -> int:
@@ -223,17 +218,19 @@ class SumNull(Null):
         return float(np.exp(np.logaddexp.reduce(tail) - norm)) if len(tail) else 0.0
 
     def describe(self) -> dict[str, Any]:
-        """Numbers that tell how the null was set up."""
+        """Parameters of the null distribution."""
         return {**super().describe(), "units": sum(unit.number for unit in self.units)}
 
 
-def group_null(null: Null, members: ArrayLike, shared: float | None = None) -> Null:
-    """The null of the summed count of some features.
+def group_null(
+    null: NullDistribution, members: ArrayLike, shared: float | None = None
+) -> NullDistribution:
+    """Null distribution of the summed count of some features.
 
     Parameters
     ----------
-    null : Null
-        The null of single features: "paper", "bagged" or "probes".
+    null : NullDistribution
+        The null distribution of single features: "paper", "bagged" or "probes".
     members : array-like of int
         The features of the group.
     shared : float, optional
@@ -242,7 +239,6 @@ def group_null(null: Null, members: ArrayLike, shared: float | None = None) -> N
 
     Examples
     --------
-    >>> import nullforest as nf
     >>> from nullforest.nulls.paper import PaperNull
     >>> one = PaperNull([50] * 100, [1000] * 100, n_features=1000)
     >>> group_null(one, range(20)).mean
@@ -252,28 +248,32 @@ def group_null(null: Null, members: ArrayLike, shared: float | None = None) -> N
     g, F = len(features), null.n_features
     if not 1 <= g < F:
         raise InputError(
-            f"A group of {g} of {F} features cannot be judged: a group needs a member, and the "
-            "others something that is left outside."
+            f"A group of {g} of {F} features cannot be tested; give groups with at least one "
+            "feature inside and one left outside."
         )
     if isinstance(null, PaperNull):
         return null.group(g)
-    if not isinstance(null, BaggedNull | ProbeNull):
-        raise InputError(f"There is no null of groups for the null {null.kind!r}.")
-    strata = null.feature_strata if isinstance(null, ProbeNull) else np.zeros(F, np.int64)
+    if not isinstance(null, StratifiedNull):
+        raise InputError(
+            f"There is no null distribution of groups for {null.kind!r}; use the null model "
+            "'probes', 'bagged' or 'paper'."
+        )
+    strata, single = null.feature_strata, null.distributions
     ratio = 1.0 if shared is None else max(float(shared) / g, 1.0)
-    units = []
-    for stratum, number in enumerate(np.bincount(strata[features])):
-        for times, weight in unit_sizes(int(number), ratio):
-            pmf, beyond = _unit_law(null, stratum, weight)
-            units.append(Unit(pmf, times, beyond))
-    outside = np.bincount(np.delete(strata, features), minlength=int(strata.max()) + 1)
-    variances = [_variance(null, stratum) for stratum in range(len(outside))]
-    rest = float(outside @ variances) if F - g >= _NORMAL else np.inf
-    return SumNull(units, rest if rest > 0 else np.inf, null.kind)
+    units = [
+        Unit(*_truncated(single[stratum], size), number)
+        for stratum, inside in enumerate(np.bincount(strata[features]))
+        for number, size in unit_sizes(int(inside), ratio)
+    ]
+    outside = np.bincount(np.delete(strata, features), minlength=len(single))
+    variances = [Unit(*_truncated(d, 1.0), 1).variance for d in single]
+    rest = float(outside @ np.array(variances))
+    known = F - g >= constants.NORMAL_REST and rest > 0
+    return SumNull(units, rest if known else np.inf, null.kind)
 
 
 def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:
-    """Independent units (how many, of how many features) with the group's shared luck.
+    """Independent units (number, features in each) with the shared sample association of a group.
 
     They add up to `size`, and their squares to `size · ratio` (to `size`² at most).
 
@@ -296,50 +296,9 @@ def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:
     return [(number, float(one)), (1, float(left))]
 
 
-def _laws(null: BaggedNull | ProbeNull) -> list[BinomialMixture | Splice]:
-    if isinstance(null, BaggedNull):
-        return [null.mixture]
-    return list(null.distributions)
-
-
-def _scaled(law: BinomialMixture | Splice, factor: float) -> _Counts:
-    """The count of `factor` features that share their luck."""
-    if factor == 1.0:
-        return law
-    if isinstance(law, BinomialMixture):
-        return BinomialMixture(law.trials, factor * law.chances, law.weights)
-    tail = BinomialMixture(law.tail.trials, factor * law.tail.chances, law.tail.weights)
-    if law.joint < 0 or factor * float(law.body.chances.max()) > 1.0:
-        return tail  # a probe cannot win more often than it was seen to; the fitted shape can
-    body = BinomialMixture(law.body.trials, factor * law.body.chances, law.body.weights)
-    return Splice(body, tail, body.quantile(law.beyond))
-
-
-def _unit_law(null: BaggedNull | ProbeNull, stratum: int, factor: float) -> tuple[Floats, float]:
-    """Probabilities of 0 … K, and what lies beyond; the last law is kept, groups repeat sizes."""
-    kept: dict[tuple[int, float], tuple[Floats, float]] = null.__dict__.setdefault("_units", {})
-    key = (stratum, round(factor, 12))
-    if key not in kept:
-        law = _scaled(_laws(null)[stratum], factor)
-        end = _end(law)
-        kept[key] = law.pmf(np.arange(end + 1)), float(law.sf(end))
-    return kept[key]
-
-
-def _end(law: _Counts) -> int:
-    """Smallest count with a tail of at most _CUT beyond it."""
-    low, high = -1, 1
-    while high < law.largest and float(law.sf(high)) > _CUT:
-        low, high = high, 2 * high
-    high = min(high, law.largest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if float(law.sf(middle)) > _CUT else (low, middle)
-    return max(high, 0)
-
-
-def _variance(null: BaggedNull | ProbeNull, stratum: int) -> float:
-    pmf, _ = _unit_law(null, stratum, 1.0)
-    k = np.arange(len(pmf))
-    mean = float(pmf @ k)
-    return float(pmf @ (k - mean) ** 2)
+@lru_cache(maxsize=256)  # groups repeat their sizes
+def _truncated(single: BinomialMixture | Spliced, size: float) -> tuple[Floats, float]:
+    """Probabilities of 0 … K of the count of `size` features that share z, and what is beyond."""
+    count = single if size == 1.0 else single.scale_rates(size)
+    end = smallest_true(lambda k: float(count.sf(k)) <= _CUT, 0, count.largest, start=1)
+    return count.pmf(np.arange(end + 1)), float(count.sf(end))

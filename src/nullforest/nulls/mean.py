@@ -1,9 +1,9 @@
-"""How large is the expected count of a null feature, when nobody says which features are null?
+"""Stage 1: the mean of the null distribution, estimated from the bulk of the counts.
 
-Relevant features have large counts. So only counts up to the model's own 90 % quantile κ are
-looked at, and the model's scale is set such that their mean is the model's E[n | n ≤ κ]: relevant
-features above κ then have no say at all, whatever their number. With a share w of relevant ones
-among the counts up to κ, the matched mean of these counts is off by at most w·κ.
+Relevant features have large counts. So only the bulk is used, the counts up to the null
+distribution's own 90 % quantile κ, and the scale of the distribution is set such that their mean is
+E[n | n ≤ κ]. Relevant features above κ then have no influence, whatever their number; a share w of
+relevant features among the counts up to κ moves the mean of the bulk by at most w·κ.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nullforest._util.search import bisect
+from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.distribution import Ints
 
-BODY_TAIL = 0.1  # counts above the model's 90 % quantile are not looked at
-FEW_FEATURES = 100  # below, a tenth of them is less than ten, and each is needed for the mean
-_PRECISION = 1e-5  # of the log of the scale: the noise of 1e8 selections is ten times that
-_STRIDE = 0.25  # of the way down: a root is not stepped over unless another lies within 28 %
+# Numerical constants.
+_PRECISION = 1e-5  # of the log scale: a tenth of the noise of 1e8 selections
+_STEP = 0.25  # of the way down: a root is not stepped over unless another lies within 28 %
 _REACH = 60.0  # a factor of 1e26 either way: more than any forest has nodes
 
+#: How many counts are at most k, and their sum.
+Sums = Callable[[int], tuple[int, int]]
 
-def running_sums(counts: NDArray[np.int64]) -> Callable[[int], tuple[int, int]]:
-    """A function of k that gives how many counts are at most k, and their sum."""
+
+def running_sums(counts: Ints) -> Sums:
+    """Number and sum of the counts up to k, as a function of k."""
     number = np.bincount(counts)
     up_to_number = np.cumsum(number)
     up_to_total = np.cumsum(number * np.arange(len(number)))
@@ -35,93 +39,81 @@ def running_sums(counts: NDArray[np.int64]) -> Callable[[int], tuple[int, int]]:
     return up_to
 
 
-def body_tail(n_features: int) -> float:
-    """Share of null features beyond the body: a tenth, less where features are few.
+def bulk_end(model: BinomialMixture, n_features: int | None = None) -> int:
+    """The count κ at which the bulk ends: the 90 % quantile, but at least 1.
 
-    Examples
-    --------
-    >>> body_tail(5000), body_tail(50)
-    (0.1, 0.05)
+    Counts of zero alone would not identify the scale. With few features (`n_features`, where
+    given) the bulk is wider, so that all of them inform the mean.
     """
-    return BODY_TAIL * min(1.0, n_features / FEW_FEATURES)
+    share = 1.0 if n_features is None else min(1.0, n_features / constants.FEW_FEATURES)
+    return max(model.quantile(constants.BULK_TAIL * share), 1)
 
 
-def body_end(model: BinomialMixture, tail: float = BODY_TAIL) -> int:
-    """The count κ up to which counts are matched: the 90 % quantile, but at least 1.
+def _bulk_exceeds(models: Iterable[BinomialMixture], sums: Iterable[Sums], F: int | None) -> bool:
+    """Whether the counts in the bulk add to more than the models expect.
 
-    Counts of zero alone would not tell one scale from another.
+    An empty bulk means that the models are far too low.
     """
-    return max(model.quantile(tail), 1)
-
-
-def body_exceeds(
-    models: Iterable[BinomialMixture],
-    sums: Iterable[Callable[[int], tuple[int, int]]],
-    tail: float = BODY_TAIL,
-) -> bool:
-    """Whether the counts in the bodies of the models add to more than the models expect.
-
-    Half a count is added to the sum: a forest that never chose any of its null features does not
-    prove that they cannot be chosen. An empty body means that the model is far too low.
-    """
-    number, difference = 0, 0.5
+    number, difference = 0, constants.PSEUDO_COUNT
     for model, up_to in zip(models, sums, strict=True):
-        end = body_end(model, tail)
+        end = bulk_end(model, F)
         n, total = up_to(end)
         number += n
         difference += total - n * model.mean_up_to(end)
     return number == 0 or difference > 0
 
 
-def matched_scale(
+def estimate_scale(
     models: Callable[[float], list[BinomialMixture]],
-    counts: list[NDArray[np.int64]],
+    counts: list[Ints],
     start: float,
-    tail: float = BODY_TAIL,
+    n_features: int | None = None,
 ) -> float:
-    """The scale at which models and counts agree on the mean of the counts in the body.
+    """The scale at which the counts in the bulk have the mean that the model expects there.
 
     Parameters
     ----------
     models : scale -> list of BinomialMixture
-        One model for each group of features; expected counts grow with the scale.
-    counts : list of arrays
-        The counts of each group.
+        One model for each stratum; expected counts grow with the scale.
+    counts : list of (F,) int
+        The counts of each stratum.
     start : float
         A positive scale at which the model's mean is near that of all counts.
-    tail : float
-        Share of null features beyond the body.
+    n_features : int, optional
+        Number of features where the bulk is to be wider if they are few; see `bulk_end`.
 
     Returns
     -------
     float
-        The largest such scale, so that features which can never be chosen (constant columns)
-        do not drag it down. The search ends: going up, the model at last expects more than the
-        largest count; going down, it at last expects less than the half count that is added;
-        and between the two a bracket is halved until it is short.
+        The largest such scale, so that features which can never be selected (constant columns) do
+        not lower it. The search ends: upwards the model at last expects more than the largest
+        count, downwards less than the pseudo-count, and the bracket between the two is halved.
+
+    Examples
+    --------
+    >>> counts = np.random.default_rng(0).poisson(3.0, 20_000)
+    >>> def model(scale):
+    ...     return [BinomialMixture([1000], [scale / 1000], [1.0])]
+    >>> round(estimate_scale(model, [counts], 1.0), 1)
+    3.0
     """
-    sums = [running_sums(group) for group in counts]
+    sums = [running_sums(each) for each in counts]
 
-    def too_low(log_scale: float) -> bool:
-        return body_exceeds(models(float(np.exp(log_scale))), sums, tail)
+    def large_enough(log_scale: float) -> bool:
+        return not _bulk_exceeds(models(float(np.exp(log_scale))), sums, n_features)
 
-    high = np.log(start)
-    while too_low(high) and high < np.log(start) + _REACH:
+    first = float(np.log(start))
+    high = first
+    while not large_enough(high) and high < first + _REACH:
         high += 1.0
-    low = high - _STRIDE
-    while not too_low(low) and low > np.log(start) - _REACH:
-        low, high = low - _STRIDE, low
-    while high - low > _PRECISION:
-        middle = (low + high) / 2
-        if too_low(middle):
-            low = middle
-        else:
-            high = middle
-    return float(np.exp(high))
+    low = high - _STEP
+    while large_enough(low) and low > first - _REACH:
+        low, high = low - _STEP, low
+    return float(np.exp(bisect(large_enough, low, high, _PRECISION)[1]))
 
 
-def pi0(model: BinomialMixture, counts: NDArray[np.int64]) -> float:
-    """Estimated share of null features: features in the model's body ÷ those expected there."""
-    end = body_end(model)
+def pi0(model: BinomialMixture, counts: Ints) -> float:
+    """Estimated proportion of null features: features in the bulk ÷ number expected there."""
+    end = bulk_end(model)
     expected = len(counts) * (1.0 - float(model.sf(end)))
     return float(min(1.0, np.count_nonzero(counts <= end) / expected)) if expected > 0 else 1.0

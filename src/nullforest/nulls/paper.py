@@ -1,4 +1,4 @@
-r"""How often is a null feature selected, if every node chooses at random? The paper's model.
+r"""The paper's null model: every node is an independent draw.
 
 Tree t draws a pool of F_t of the F features and has K_t internal nodes. A null feature in the
 pool wins each node with probability 1/F_t (Konukoglu & Ganz, Proposition 1), so
@@ -8,25 +8,26 @@ pool wins each node with probability 1/F_t (Konukoglu & Ganz, Proposition 1), so
 F_t = F is their Strategy I, where n_f ~ Bin(Σ K_t, 1/F) exactly; F_t < F is Strategy II, whose
 sum over integer partitions is replaced by its generating function. A group of g features has
 h ~ Hypergeometric(F, g, F_t) of its members in the pool and wins a node with probability h/F_t.
+The mean is known, there is no overdispersion, and the tail is exact: nothing is estimated.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from nullforest._util.errors import InputError
-from nullforest.nulls.distribution import Floats, Null, check_alpha
+from nullforest.nulls.distribution import Floats, Ints, NullDistribution, check_alpha
 from nullforest.nulls.tree_sums import LatticeTable, TreeSum
 from nullforest.tallies.tally import Tally
 
-#: A tail is summed until what is left is below e^-24 = 4e-11 of it.
+#: Numerical: a tail is summed until what is left is below e^-24 = 4e-11 of it.
 _TAIL_SHARE = 24.0
 
 
-class PaperNull(Null):
-    """The paper's null for a forest of given trees, pools and features.
+class PaperNull(NullDistribution):
+    """The paper's null distribution for a forest of given trees, pools and features.
 
     Parameters
     ----------
@@ -63,6 +64,13 @@ class PaperNull(Null):
                 "group sizes lie between 1 and the number of features."
             )
         nodes = np.asarray(nodes_per_tree, np.int64)
+        total = float(nodes.sum(dtype=float))
+        # Counts are doubles here, and classes of trees have one code of 64 bits.
+        if total > 2.0**53 or total * n_features > 2.0**62:
+            raise InputError(
+                f"{total:.3g} nodes over {n_features} features are too many for the paper's null "
+                "model; test the tally of fewer trees."
+            )
         pools = np.broadcast_to(np.asarray(pool_per_tree, np.int64), nodes.shape)
         self.n_features = n_features
         self.group_size = group_size
@@ -71,7 +79,7 @@ class PaperNull(Null):
         self._known: LatticeTable | None = None
 
     def group(self, size: int) -> PaperNull:
-        """The null of the summed count of `size` features.
+        """Null distribution of the summed count of `size` features.
 
         Examples
         --------
@@ -83,7 +91,7 @@ class PaperNull(Null):
         return PaperNull(self._nodes, self._pools, self.n_features, size)
 
     def scaled(self, factor: float) -> PaperNull:
-        """The null of a forest of `factor` times as many trees like these."""
+        """Null distribution for `factor` times as many such trees."""
         trees = np.arange(round(factor * len(self._nodes))) % len(self._nodes)
         return PaperNull(self._nodes[trees], self._pools[trees], self.n_features, self.group_size)
 
@@ -95,8 +103,7 @@ class PaperNull(Null):
     @property
     def variance(self) -> float:
         """Variance of the count."""
-        weights, wins, _ = self._table().total.tilted(0.0)
-        return self._table().total.mean_and_variance(weights, wins)[1]
+        return self._table().total.tilted(0.0).deviation ** 2
 
     @property
     def largest(self) -> int:
@@ -109,12 +116,16 @@ class PaperNull(Null):
             self._known = LatticeTable(total, deviations)
         return self._known
 
+    def _ends(self, k: Floats) -> tuple[int, int]:
+        """Smallest and largest k, as far as counts are possible."""
+        return int(np.clip(k.min(), 0, self.largest)), int(np.clip(k.max(), 0, self.largest))
+
     def pmf(self, k: ArrayLike) -> Floats:
         """P(n = k)."""
         k = np.asarray(k, float)
         table = self._table()
         if k.size:
-            table.extend(int(k.min()), int(min(k.max(), self.largest)), 0.0)
+            table.extend(*self._ends(k), 0.0)
         return table.pmf(k)
 
     def sf(self, k: ArrayLike) -> Floats:
@@ -122,9 +133,9 @@ class PaperNull(Null):
         k = np.asarray(k, float)
         table = self._table()
         if k.size:
-            low, high = int(k.min()), int(min(k.max(), self.largest))
+            low, high = self._ends(k)
             table.extend(low, high, 0.0)
-            # Beyond the last value asked for the tail must still be summed to e^-24 of itself.
+            # Beyond the last value the tail must still be summed to e^-24 of itself.
             table.extend(low, high, table.log_tail(high) - _TAIL_SHARE)
         return table.sf(k)
 
@@ -135,23 +146,23 @@ class PaperNull(Null):
             return 0
         # One window a little above the normal guess usually holds the threshold and all of the
         # tail beyond it that matters.
-        table = self._table(float(special.ndtri(1 - alpha)) + 1.5)
-        table.extend(table.first, 0, np.log(alpha) - _TAIL_SHARE)
-        while table.first > 0 and float(table.sf(np.array(table.first))) <= alpha:
-            table.extend(table.first - 1, 0, np.log(alpha) - _TAIL_SHARE)
-        k = np.arange(table.first, table.last + 1)
+        table = self._table(float(-special.ndtri(alpha)) + 1.5)
+        table.extend(table.low, 0, np.log(alpha) - _TAIL_SHARE)
+        while table.low > 0 and float(table.sf(np.array(table.low))) <= alpha:
+            table.extend(table.low - 1, 0, np.log(alpha) - _TAIL_SHARE)
+        k = np.arange(max(table.low, table.first - 1), table.last + 1)  # others are impossible
         return int(k[np.argmax(table.sf(k) <= alpha)])
 
 
-def _tree_sum(nodes: NDArray[np.int64], pools: NDArray[np.int64], F: int, size: int) -> TreeSum:
-    """Merge equal trees and list, for each kind, how many group members its pool may hold."""
+def _tree_sum(nodes: Ints, pools: Ints, F: int, size: int) -> TreeSum:
+    """Merge equal trees and list, for each class, how many group members its pool may hold."""
     # Trees that may use every feature are binomials of one probability: they are one long tree.
     whole = pools == F
     if whole.any():
         one = int(nodes[whole].sum())
         nodes, pools = np.append(nodes[~whole], one), np.append(pools[~whole], F)
-    kinds, trees = np.unique(nodes * (F + 1) + pools, return_counts=True)
-    nodes, pools = np.divmod(kinds, F + 1)
+    classes, trees = np.unique(nodes * (F + 1) + pools, return_counts=True)
+    nodes, pools = np.divmod(classes, F + 1)
     order = np.lexsort((trees, nodes))
     nodes, pools = nodes[order], pools[order]
     sizes, place = np.unique(pools, return_inverse=True)
@@ -173,9 +184,7 @@ def _tree_sum(nodes: NDArray[np.int64], pools: NDArray[np.int64], F: int, size: 
     )
 
 
-def _members_in_pool(
-    F: int, size: int, pools: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Floats]:
+def _members_in_pool(F: int, size: int, pools: Ints) -> tuple[Ints, Floats]:
     """How many of a group's members a pool may hold, and the log of each number's probability.
 
     The hypergeometric probabilities come from their ratios, P(h+1) / P(h), and are normalised:
@@ -193,13 +202,30 @@ def _members_in_pool(
 
 
 def from_tally(tally: Tally) -> PaperNull:
-    """The paper's null of a tally, with a note on what it leaves out."""
+    """The paper's null distribution of a tally, with a note on its assumption."""
     null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
     grow = f"nf.grow(X, y, trees={tally.n_trees}"
     grow += ")" if tally.candidates is None else f", candidates={tally.candidates})"
     null.notes = (
-        "The paper's null takes every node for a new experiment, but all trees share one sample: "
-        "its false positives grow with the number of trees. A forest of the same size from "
-        f"{grow} has a calibrated null.",
+        "The paper's null model takes the nodes as independent, but all trees share one sample: "
+        "its false positive rate grows with the number of trees. A forest of the same size from "
+        f"{grow} has a null model that accounts for it.",
     )
     return null
+
+
+def dispersion(tally: Tally, counts: Ints) -> float:
+    """Variance ÷ mean of some features' counts, relative to the paper's null model.
+
+    There each tree adds B_t · Bin(K_t, 1/F_t), B_t ~ Bernoulli(F_t/F), independently. The ratio is
+    near 1 where its assumptions hold and grows with the number of trees, since the sample
+    association of a null feature is the same in all trees.
+    """
+    if len(counts) < 2 or counts.mean() == 0:
+        return float("nan")
+    nodes, pool = tally.nodes_per_tree.astype(float), tally.pool_per_tree.astype(float)
+    mean = nodes / tally.n_features
+    second = mean * (1 - 1 / pool) + pool / tally.n_features * (nodes / pool) ** 2
+    expected = float((second - mean**2).sum() / mean.sum()) if nodes.any() else 1.0
+    observed = float(counts.var(ddof=1) / counts.mean())
+    return observed / expected if expected > 0 else float("nan")

@@ -1,61 +1,149 @@
-"""How does the null go on where too few probes are left? As the bagged model falls off there."""
+"""Stage 3: the tail, extrapolated with the bagged null model beyond the splice point."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.rates import SCALES, Shape
+from nullforest.nulls.distribution import Floats
+from nullforest.nulls.rates import FACTORS, RateModel
 
-_STEPS = 2  # then the factor is found to a few percent; the probes know it to ten or so
-_USUAL = -0.3  # logarithm of the factor for many a forest
-_CLOSE = 0.05  # logarithms so close give no slope
-_FLAT = 0.05  # least slope: below it the couplings hardly move the excess
-_TINY = 1e-12  # an excess of nothing, of which a logarithm is taken
-_RARE = 1e-7  # a share beyond the edge so small that it is no divisor
+# Numerical constants. With another start or number of steps no false positive rate of the study of
+# sensitivity changed by more than .01 of the level.
+_START = -0.3  # log factor at which the search begins, where many a forest has it
+_STEPS = 2  # secant steps: they find the factor to a few percent; probes determine it to about ten
+_CLOSE = 0.05  # log factors closer than this give no slope
+_FLAT = 0.05  # least slope: below it the couplings hardly move the mean excess
+_STRIDE = 1.5  # longest step of the log factor
+_TINY = 1e-12  # stands for a mean excess of zero under a logarithm
+_RARE = 1e-7  # least share beyond the edge that is used as a divisor
 
 
-def tail_after(
-    body: BinomialMixture, edge: int, error: float, misfit: float, shape: Shape, nodes: int
-) -> BinomialMixture:
-    """The bagged model that falls off as the body does beyond the count `edge`.
+class Spliced:
+    """Distribution of a count that follows `bulk` up to the splice point and `tail` beyond it.
 
-    Its couplings are scaled such that its mean excess over the edge is the body's. (Matching the
-    variance instead, much of which comes from below, makes the tail far too heavy where the label
-    is skewed.) The probes beyond the edge know the excess to the relative `error`: that of their
-    number, times how much excesses vary. Besides, no model falls off quite as features do:
-    `misfit` is how far the logarithm of the factor may be off further out. The tail is averaged
-    over both, with the three points of a Gauss–Hermite rule: what is not known makes it heavier.
+    P(n > k) is the bulk's for k ≤ splice point, and P_bulk(n > s) · P_tail(n > k)/P_tail(n > s)
+    beyond the splice point s, so that it is continuous, falls, and has the tail's ratios. With a
+    splice point of −1 it is the tail alone.
+
+    Examples
+    --------
+    >>> coin = BinomialMixture([4], [0.5], [1.0])
+    >>> bool(np.allclose(Spliced(coin, coin, 1).sf([0, 1, 2, 3]), coin.sf([0, 1, 2, 3])))
+    True
     """
 
-    def model(factor: float, *, fine: bool = False) -> BinomialMixture:
-        rates, weights = replace(shape, scale=factor).rates(body.mean, fine=fine)
-        return BinomialMixture(np.full(len(rates), nodes), body.mean * rates / nodes, weights)
+    def __init__(self, bulk: BinomialMixture, tail: BinomialMixture, splice_point: int) -> None:
+        self.bulk = bulk
+        self.tail = tail
+        self.splice_point = splice_point
+        self.extrapolated_below = 1.0 if splice_point < 0 else float(bulk.sf(splice_point))
+        below = 1.0 if splice_point < 0 else float(tail.sf(splice_point))
+        self._factor = self.extrapolated_below / below if below > 0 else 0.0
 
-    target = body.mean_excess(edge)
-    if shape.equal or target == 0:
+    @property
+    def largest(self) -> int:
+        """Largest possible count."""
+        if self._factor == 0:
+            return self.bulk.largest
+        return max(self.tail.largest, self.splice_point + 1)
+
+    @cached_property
+    def mean(self) -> float:
+        """Expected count, the sum of P(n > k) over all k."""
+        if self._factor == 0:
+            return self.bulk.mean
+        at = self.splice_point
+        end = self.tail.quantile(1e-15 * float(self.tail.sf(at)))  # the rest is rounding
+        beyond = self._factor * self.tail.sf(np.arange(at + 1, end + 1)).sum()
+        return float(self.bulk.sf(np.arange(at + 1)).sum() + beyond)
+
+    def sf(self, k: ArrayLike) -> Floats:
+        """P(count > k)."""
+        return self._choose(k, self.bulk.sf, self.tail.sf)
+
+    def pmf(self, k: ArrayLike) -> Floats:
+        """P(count = k)."""
+        return self._choose(k, self.bulk.pmf, self.tail.pmf)
+
+    def _choose(
+        self, k: ArrayLike, bulk: Callable[[Floats], Floats], tail: Callable[[Floats], Floats]
+    ) -> Floats:
+        k = np.asarray(k, float)
+        if self._factor == 0:
+            return bulk(k)
+        return np.where(k < self.splice_point + 1, bulk(k), self._factor * tail(k))
+
+    def scale_trials(self, factor: float) -> BinomialMixture:
+        """The count over `factor` times as many trees: the tail's, which has no sampling noise."""
+        return self.tail.scale_trials(factor)
+
+    def scale_rates(self, factor: float) -> Spliced | BinomialMixture:
+        """The count of a feature with `factor` times the rate."""
+        tail = self.tail.scale_rates(factor)
+        if self.splice_point < 0 or factor * float(self.bulk.chances.max()) > 1.0:
+            return tail  # a probe cannot win more often than it did; the model of the tail can
+        bulk = self.bulk.scale_rates(factor)
+        return Spliced(bulk, tail, bulk.quantile(self.extrapolated_below))
+
+
+def extrapolate(
+    bulk: BinomialMixture, edge: int, error: float, misfit: float, rates: RateModel
+) -> BinomialMixture:
+    """The bagged null model with the tail index of the bulk.
+
+    Parameters
+    ----------
+    bulk : BinomialMixture
+        The distribution to extrapolate; the result has its mean.
+    edge : int
+        The couplings are scaled such that the mean excess over this count is the bulk's. (With the
+        variance in its place, much of which comes from below the edge, the tail was far too heavy
+        for skewed targets.)
+    error : float
+        Relative standard error of the bulk's mean excess.
+    misfit : float
+        Standard deviation of the log factor on the couplings that the counts further out follow.
+    rates : RateModel
+        Rates of null features in the bagged null model.
+
+    Returns
+    -------
+    BinomialMixture
+        The average over both uncertainties by the three-point Gauss–Hermite rule, which makes the
+        tail heavier. Its parts have their weights beyond the edge.
+    """
+    nodes = rates.trees.n_nodes
+
+    def model(factor: float, *, fine: bool = False) -> BinomialMixture:
+        each, weights = replace(rates, factor=factor).rates(bulk.mean, fine=fine)
+        return BinomialMixture(np.full(len(each), nodes), bulk.mean * each / nodes, weights)
+
+    target = bulk.mean_excess(edge)
+    if rates.equal or target == 0:
         return model(1.0, fine=True)
 
-    def miss(log_factor: float) -> float:
+    def log_ratio(log_factor: float) -> float:
         return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
 
-    # Secants on the log scale, along which the excess grows steadily.
-    at, missed = _USUAL, miss(_USUAL)
-    slope = max((missed - miss(0.0)) / _USUAL, _FLAT)
+    # Secants on the log scale, on which the mean excess is nearly linear.
+    at, ratio = _START, log_ratio(_START)
+    slope = max((ratio - log_ratio(0.0)) / at, _FLAT)
     for _ in range(_STEPS):
-        before, missed_before = at, missed
-        at = float(np.clip(at - np.clip(missed / slope, -1.5, 1.5), *np.log(SCALES)))
-        missed = miss(at)
+        before, ratio_before = at, ratio
+        step = np.clip(ratio / slope, -_STRIDE, _STRIDE)
+        at = float(np.clip(at - step, *np.log(FACTORS)))
+        ratio = log_ratio(at)
         if abs(at - before) > _CLOSE:
-            slope = max((missed - missed_before) / (at - before), _FLAT)
-    apart = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), 1.0)
-    heavy, light = (model(np.exp(np.clip(at + x, *np.log(SCALES)))) for x in (apart, -apart))
-    parts = [(2 / 3, model(np.exp(at), fine=True)), (1 / 6, heavy), (1 / 6, light)]
-    shares = [weight / max(part.beyond(edge), _RARE) for weight, part in parts]
-    return BinomialMixture(
-        np.concatenate([part.trials for _, part in parts]),
-        np.concatenate([part.chances for _, part in parts]),
-        np.concatenate([w * part.weights for w, (_, part) in zip(shares, parts, strict=True)]),
-    )
+            slope = max((ratio - ratio_before) / (at - before), _FLAT)
+    apart = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), constants.TAIL_SHIFT)
+    outer = (model(np.exp(np.clip(at + x, *np.log(FACTORS)))) for x in (apart, -apart))
+    parts = [model(np.exp(at), fine=True), *outer]
+    weights = [w / max(part.beyond(edge), _RARE) for w, part in zip((4, 1, 1), parts, strict=True)]
+    return BinomialMixture.average(parts, weights)

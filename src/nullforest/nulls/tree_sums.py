@@ -1,47 +1,75 @@
-r"""How are the probabilities of a sum over trees computed, far into the tail?
+r"""Probabilities of a sum over trees, far into the tail.
 
 The sum n = Σ_t n_t has the generating function Π_t P_t(z), where tree t contributes a mixture
 of binomials, P_t(z) = Σ_h w_th (1 − p_th + p_th z)^K_t. Inverting it by a Fourier transform has
 an absolute error of about 1e-16, useless where the probabilities are smaller. So the sum is
-*tilted* first: P(n = k) e^{sk} / M(s) is again a sum of such mixtures, centred at any k we want,
+*tilted* first: P(n = k) e^{sk} / M(s) is again a sum of such mixtures, centred at any k,
 and its relative error there is about 1e-13. A few tilted windows cover the whole range; tails
-are then sums of non-negative numbers, never 1 − cdf.
+are then sums of non-negative numbers, never 1 − cdf. All constants here are numerical.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import fft
 
-Floats = NDArray[np.float64]
+from nullforest._util.errors import InputError
+from nullforest.nulls.distribution import Floats
 
-#: A window reaches this many standard deviations from its centre. There the tilted probability
-#: is still about e^-8 of its peak, so that a rounding error of 1e-13 stays below 1e-9 of it.
-_REACH = 4.0
-#: Share of the peak below which values are left to the next window.
-_KEPT = 5e-5
+#: A window is taken for whole as far as tilted probabilities are above this share of the peak.
+_WHOLE = 5e-5
+#: Smaller ones are taken from a window too, down to this share, where rounding errors begin; a
+#: value that no window shows is impossible.
+_KEPT = 1e-12
+#: The next window is centred this many standard deviations beyond the end of the last.
+_REACH = 3.8
+#: Values whose tilted tail is below e^-32 = 1e-14 are left out of a window.
+_LEFT_OUT = -32.0
 #: Characteristic function values below e^-36 = 2e-16 are lost in rounding.
 _NEGLIGIBLE = -36.0
 #: Complex values held at once, so that they stay in the cache.
 _CHUNK = 1 << 15
 #: Powers up to this are taken of the base itself.
 _SMALL_POWER = 64
-#: e^-740 is close to the smallest positive double.
-_UNDERFLOW = -740.0
+#: e^-740 is close to the smallest positive double; e^700 to the largest.
+_UNDERFLOW, _MOST_TILT = -740.0, 700.0
+#: Values in a window; they take about 1 GB.
+_MOST_VALUES = 1 << 24
+
+
+class Tilted(NamedTuple):
+    """A sum under the tilt e^{sn}: weights (n, H), win probabilities (m, H), log M(s), moments."""
+
+    s: float
+    weights: Floats
+    wins: Floats
+    log_mgf: float
+    mean: float
+    deviation: float
+
+    @property
+    def extreme(self) -> bool:
+        """Whether the sum lies at an end of its support."""
+        return self.deviation == 0 or abs(self.s) > 0.99 * _MOST_TILT
+
+    def log_density(self, k: Any) -> Any:
+        """Log of what turns tilted probabilities at k into untilted ones."""
+        return self.log_mgf - self.s * k
 
 
 @dataclass(frozen=True)
 class TreeSum:
-    """A sum over independent trees; equal trees are merged into one kind.
+    """A sum over independent trees; equal trees are merged into one class.
 
     Attributes
     ----------
-    trees : (n,) how many trees are of each kind
-    nodes : (n,) internal nodes K of each kind, ascending; `trees` ascends where they are equal
-    pool : (n,) which of the m pools each kind has
+    trees : (n,) how many trees are in each class
+    nodes : (n,) internal nodes K of each class, ascending; `trees` ascends where they are equal
+    pool : (n,) which of the m pools each class has
     log_weights : (m, H) log w_h of each pool's components with p_h > 0
     wins : (m, H) their p_h, the probability to win one node
     log_rest : (m,) log of the weight of the component that never wins (−inf: none)
@@ -59,138 +87,153 @@ class TreeSum:
         """Largest value that the sum can take."""
         return round(float(np.sum(self.trees * self.nodes)))
 
-    def tilted(self, s: float) -> tuple[Floats, Floats, float]:
-        """Weights (n, H) and win probabilities (m, H) under the tilt e^{sn}, and log M(s)."""
-        base = np.log1p(np.expm1(s) * self.wins)
+    def _log_terms(self, s: float) -> tuple[Floats, Floats, Floats]:
+        """Log of 1 − p + p e^s, of each tree's terms of the generating function, and their sum."""
+        certain = self.wins == 1
+        base = np.where(certain, s, np.log1p(np.expm1(s) * np.where(certain, 0.0, self.wins)))
         log_parts = self.log_weights[self.pool] + self.nodes[:, None] * base[self.pool]
         log_mgf = np.logaddexp(np.logaddexp.reduce(log_parts, axis=1), self.log_rest[self.pool])
-        weights = np.exp(log_parts - log_mgf[:, None])
-        return weights, self.wins * np.exp(s - base), float(np.sum(self.trees * log_mgf))
+        return base, log_parts, log_mgf
 
-    def mean_and_variance(self, weights: Floats, wins: Floats) -> tuple[float, float]:
-        """Mean and variance of the sum, given the trees' weights and win probabilities."""
+    def tilted(self, s: float) -> Tilted:
+        """The sum under the tilt e^{sn}."""
+        base, log_parts, log_mgf = self._log_terms(s)
+        weights, wins = np.exp(log_parts - log_mgf[:, None]), self.wins * np.exp(s - base)
         given = self.nodes[:, None] * wins[self.pool]
         mean = (weights * given).sum(axis=1)
-        second = (weights * given * (1 - wins[self.pool] + given)).sum(axis=1)
-        return float(np.sum(self.trees * mean)), float(np.sum(self.trees * (second - mean**2)))
+        rest = np.exp(self.log_rest[self.pool] - log_mgf)
+        # Within and between the components; a difference of squares would cancel.
+        spread = given * (1 - wins[self.pool]) + (given - mean[:, None]) ** 2
+        variance = (weights * spread).sum(axis=1) + rest * mean**2
+        total, squares = float(self.trees @ mean), float(self.trees @ variance)
+        return Tilted(s, weights, wins, float(self.trees @ log_mgf), total, squares**0.5)
 
-    def characteristic(
-        self, weights: Floats, wins: Floats, angles: Floats
-    ) -> NDArray[np.complex128]:
+    def span(self, tilted: Tilted) -> tuple[int, int]:
+        """First and last value of the tilted sum: by Chernoff's bound 1e-14 lies outside."""
+        fastest = min(8 / max(tilted.deviation, 1e-9), 4.0)  # 8 is the best for a normal sum
+        ends = []
+        for sign in (-1, 1):
+            reaches = [
+                (float(self.trees @ self._log_terms(tilted.s + sign * t)[2]) - tilted.log_mgf) / t
+                - _LEFT_OUT / t
+                for t in (fastest, fastest / 2)
+            ]
+            ends.append(sign * min(reaches))
+        last = min(self.largest, int(np.ceil(ends[1])))
+        return min(max(0, int(np.floor(ends[0]))), last), last
+
+    def characteristic(self, tilted: Tilted, angles: Floats) -> NDArray[np.complex128]:
         """E[e^{i angle n}], a product over all trees."""
         out = np.empty(len(angles), complex)
-        step = max(1, _CHUNK // wins.size)
+        step = max(1, _CHUNK // self.wins.size)
         for start in range(0, len(angles), step):
-            out[start : start + step] = self._product(weights, wins, angles[start : start + step])
+            out[start : start + step] = self._product(tilted, angles[start : start + step])
         return out
 
-    def _product(self, weights: Floats, wins: Floats, angles: Floats) -> NDArray[np.complex128]:
-        angle = angles[:, None, None]
-        one = (1 - wins * (1 - np.cos(angle))) + 1j * (wins * np.sin(angle))
+    def _product(self, tilted: Tilted, angles: Floats) -> NDArray[np.complex128]:
+        weights, wins, angle = tilted.weights, tilted.wins, angles[:, None, None]
+        versine = 2 * np.sin(angle / 2) ** 2
+        one = (1 - wins * versine) + 1j * (wins * np.sin(angle))
         # A large power multiplies the rounding error of its base; its logarithm keeps its digits.
-        shrink = -2.0 * wins * (1 - wins) * (1 - np.cos(angle))
-        log_one = 0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16)) + 1j * np.arctan2(
-            one.imag, one.real
-        )
+        log_one = _log_modulus(wins, versine) + 1j * np.arctan2(one.imag, one.real)
         rest = 1 - weights.sum(axis=1)
         product = np.ones(len(angles), complex)
         power, reached = np.ones_like(one), 0.0
-        # The kinds are sorted by K: the K-th powers of all pools follow from the last ones.
+        # The classes are sorted by K: the K-th powers of all pools follow from the last ones.
         values, starts = np.unique(self.nodes, return_index=True)
-        for K, kinds in zip(values, np.split(np.arange(len(self.nodes)), starts[1:]), strict=True):
+        for K, same_K in zip(values, np.split(np.arange(len(self.nodes)), starts[1:]), strict=True):
             gap, reached = K - reached, K
             power *= one**gap if gap <= _SMALL_POWER else np.exp(gap * log_one)
-            value = power.take(self.pool[kinds], axis=1)
-            value *= weights[kinds]
+            value = power.take(self.pool[same_K], axis=1)
+            value *= weights[same_K]
             # Summing over an axis of length one costs more than all the rest.
             value = value.sum(axis=2) if value.shape[2] > 1 else value[:, :, 0]
-            value += rest[kinds]
-            repeats, first = np.unique(self.trees[kinds], return_index=True)
+            value += rest[same_K]
+            repeats, first = np.unique(self.trees[same_K], return_index=True)
             same = np.multiply.reduceat(value, first, axis=1)
             product *= np.prod(same**repeats, axis=1)
         return product
 
-    def last_angle(self, weights: Floats, wins: Floats) -> float:
-        """Angle beyond which |characteristic| is negligible; π where it never is.
+    def last_angle(self, tilted: Tilted) -> float:
+        """Angle beyond which |characteristic| is negligible, to a factor of 2; at most π.
 
-        Each tree's |1 − A + A w| is at most exp(−A (1 − |w|)), where |w| = e^−x falls from
-        angle 0 to π and 1 − e^−x is at least x / (1 + x).
+        Each tree's |Σ w_h (1 − p_h + p_h e^{i angle})^K| is at most Σ w_h |1 − p_h + p_h e^{i
+        angle}|^K, which falls from angle 0 to π.
         """
+        rest = 1 - tilted.weights.sum(axis=1)
 
         def log_bound(angle: float) -> float:
-            shrink = -2.0 * wins * (1 - wins) * (1 - np.cos(angle))
-            x = -0.5 * np.log1p(np.maximum(shrink, -1 + 1e-16))
-            x = self.nodes[:, None] * x[self.pool]
-            return -float(np.sum(self.trees * (weights * x / (1 + x)).sum(axis=1)))
+            log_one = _log_modulus(tilted.wins, 2 * np.sin(angle / 2) ** 2)
+            terms = tilted.weights * np.exp(self.nodes[:, None] * log_one[self.pool])
+            return float(self.trees @ np.log(np.maximum(terms.sum(axis=1) + rest, 1e-300)))
 
-        if log_bound(np.pi) > _NEGLIGIBLE:
-            return float(np.pi)
-        low, high = 0.0, np.pi
-        for _ in range(7):  # to 2.5 % of the circle
-            middle = (low + high) / 2
-            low, high = (middle, high) if log_bound(middle) > _NEGLIGIBLE else (low, middle)
-        return high
+        angle = np.pi
+        while log_bound(angle / 2) <= _NEGLIGIBLE:
+            angle /= 2
+        return float(angle)
 
-    def tilt_to(self, k: float, s: float) -> float:
-        """The tilt whose mean is k, by Newton steps on log(mean) from the guess s."""
-        for _ in range(60):
-            weights, wins, _ = self.tilted(s)
-            mean, variance = self.mean_and_variance(weights, wins)
-            if variance < 1e-9 * mean:  # a certain value cannot be moved
+    def tilt_to(self, k: float, tilted: Tilted) -> Tilted:
+        """The tilt whose mean is k, by Newton steps on log(mean), and bisection where they fail."""
+        low, high = -_MOST_TILT, _MOST_TILT
+        for trial in range(100):
+            short = k - tilted.mean
+            # A window is 8 deviations wide. No tilt moves the sum beyond its smallest value.
+            if abs(short) <= 0.05 * tilted.deviation or tilted.extreme:
                 break
-            step = (np.log(k) - np.log(mean)) * mean / variance
-            s += float(np.clip(step, -2.0, 2.0))
-            if abs(mean - k) < 0.05 * np.sqrt(variance) + 1e-9:  # a window is 8 deviations wide
-                break
-        return s
+            low, high = (tilted.s, high) if short > 0 else (low, tilted.s)
+            slope = tilted.deviation**2 / tilted.mean
+            step, most = np.log(k / tilted.mean), 2.0 * 1.5**trial
+            s = tilted.s + float(np.clip(step / max(slope, abs(step) / most), -most, most))
+            tilted = self.tilted(s if low < s < high else (low + high) / 2)
+        return tilted
+
+    def window(self, tilted: Tilted) -> tuple[int, Floats]:
+        """The tilted probabilities: the first value, and all of them."""
+        first, last = self.span(tilted)
+        if last - first > _MOST_VALUES:
+            raise InputError(
+                f"Under the paper's null model counts vary over {last - first} values, too many "
+                "to sum; test the tally of fewer trees."
+            )
+        period = fft.next_fast_len(last - first + 1, real=True)
+        turns = min(period // 2, int(self.last_angle(tilted) / (2 * np.pi) * period) + 1)
+        angles = np.linspace(0.0, 2 * np.pi * turns / period, turns + 1)
+        values = np.conj(self.characteristic(tilted, angles))
+        pmf = np.roll(fft.irfft(values, period), -(first % period))[: last - first + 1]
+        pmf[pmf < _KEPT * pmf.max()] = 0.0
+        kept = np.flatnonzero(pmf)
+        return first + int(kept[0]), pmf[kept[0] : kept[-1] + 1]
 
 
-def window_at(total: TreeSum, s: float, *, trim: bool = True) -> tuple[int, Floats]:
-    """Log probabilities near the mean of the sum tilted by s: the first value, and all of them."""
-    weights, wins, log_mgf = total.tilted(s)
-    mean, variance = total.mean_and_variance(weights, wins)
-    deviation = np.sqrt(variance)
-    # The tails of such sums are at most Poisson-like, heavier than normal ones when the mean is
-    # small; a period of 18 deviations and 60 more keeps the aliases below 1e-12 of the values.
-    period = int(np.ceil(18 * deviation)) + 60
-    first = max(0, int(np.floor(mean - _REACH * deviation - 1)))
-    last = min(total.largest, int(np.ceil(mean + _REACH * deviation + 1)))
-    limit = total.last_angle(weights, wins) / (2 * np.pi) * period
-    turns = np.arange(min(period // 2, int(limit) + 1) + 1)
-    value = total.characteristic(weights, wins, 2 * np.pi * turns / period)
-    share = np.full(len(turns), 2.0)
-    share[0] = 1.0
-    if 2 * turns[-1] == period:
-        share[-1] = 1.0  # the angle π is its own mirror image
-    k = np.arange(first, last + 1)
-    # Whole turns are taken off in integers: k · angle itself would lose digits when k is large.
-    angle = 2 * np.pi / period * (np.outer(k, turns) % period)
-    pmf = (np.cos(angle) * value.real + np.sin(angle) * value.imag) @ share / period
-    # Rounding leaves ±1e-17 where a value is impossible (pools of a single feature, say).
-    log_pmf = np.log(np.where(pmf > 1e-15, pmf, 1.0))
-    log_pmf = np.where(pmf > 1e-15, log_pmf + log_mgf - s * k, -np.inf)
-    if not trim:
-        return first, log_pmf
-    # Near the ends of the support the tilted probabilities fall faster than normal ones.
-    kept = np.flatnonzero(pmf > _KEPT * pmf.max())
-    return first + int(kept[0]), log_pmf[kept[0] : kept[-1] + 1]
+def _log_modulus(wins: Floats, versine: Any) -> Any:
+    """Log of |1 − p + p e^{i angle}|, where the versine is 1 − cos(angle)."""
+    return 0.5 * np.log1p(np.maximum(-2.0 * wins * (1 - wins) * versine, -1 + 1e-16))
+
+
+def _whole(first: int, pmf: Floats) -> tuple[int, int]:
+    """First and last value up to which a window is whole."""
+    seen = np.flatnonzero(pmf > _WHOLE * pmf.max())
+    return first + int(seen[0]), first + int(seen[-1])
 
 
 class LatticeTable:
-    """Probabilities of a sum over trees, filled in by windows as far as they are asked for.
+    """Probabilities of a sum over trees, filled in by windows as far as they are needed.
 
-    The first window lies `deviations` standard deviations above the mean.
+    The first window lies `deviations` standard deviations above the mean. The table is whole from
+    `low` to `high`.
     """
 
     def __init__(self, total: TreeSum, deviations: float = 0.0) -> None:
         self.total = total
-        s = 0.0
-        if deviations:
-            weights, wins, _ = total.tilted(0.0)
-            mean, variance = total.mean_and_variance(weights, wins)
-            s = total.tilt_to(min(mean + deviations * np.sqrt(variance), total.largest - 0.5), s)
-        self.first, self.log_pmf = window_at(total, s)
-        self._upper = self._lower = s
+        tilted = total.tilted(0.0)
+        if deviations and total.largest:
+            goal = tilted.mean + deviations * tilted.deviation
+            tilted = total.tilt_to(min(max(goal, 0.5), total.largest - 0.5), tilted)
+        self._ends = {-1: tilted, 1: tilted}
+        first, pmf = total.window(tilted)
+        self.first, self._tilted, self.log_pmf = first, np.zeros(1), np.full(1, -np.inf)
+        self._add(first, pmf, tilted)
+        self.low, self.high = _whole(first, pmf)
 
     @property
     def last(self) -> int:
@@ -202,39 +245,52 @@ class LatticeTable:
 
         The table also ends where the probabilities underflow, at e^-740.
         """
-        while self.last < self.total.largest and (
-            self.last < high + 1 or self.log_pmf[-1] > log_tail
+        while self.high < self.total.largest and (
+            self.high <= high or self._log_tail_beyond() > log_tail
         ):
-            if self.log_pmf[-1] < _UNDERFLOW:
-                break
-            first, log_pmf = self._next_window(self.last + 1)
-            self.log_pmf = np.append(self.log_pmf, log_pmf[self.last + 1 - first :])
-        while self.first > max(low, 0):
-            if self.log_pmf[0] < _UNDERFLOW:
-                break
-            first, log_pmf = self._next_window(self.first - 1)
-            self.log_pmf = np.append(log_pmf[: self.first - first], self.log_pmf)
-            self.first = first
+            self.high = self._next_window(self.high, 1)
+        while self.low > max(low, 0):
+            self.low = self._next_window(self.low, -1)
 
-    def _next_window(self, edge: int) -> tuple[int, Floats]:
-        """A window that holds `edge`, the first value outside the table, near its own border."""
-        up = edge > self.first
-        s = self._upper if up else self._lower
-        reach = 0.95 * _REACH * self._deviation(s) * (1 if up else -1)
+    def _log_tail_beyond(self) -> float:
+        """Bound on log P(n > high): what the table holds, and what its last window left out."""
+        upper = self._ends[1]
+        left_out = upper.log_density(self.last) + np.log(_KEPT) if upper.s >= 0 else 0.0
+        return float(np.logaddexp(self.log_tail(self.high), left_out))
+
+    def _next_window(self, end: int, up: int) -> int:
+        """Add a window beyond one end of the table (up: 1 or -1); the new end."""
+        last, here = self.total.largest if up > 0 else 0, self._ends[up]
+        if up * here.s >= 0 and here.log_density(end) < _UNDERFLOW:
+            return last
+        reach = _REACH * here.deviation
         while True:
             # The ends of the support would need an infinite tilt.
-            goal = min(max(edge + reach, 0.5), self.total.largest - 0.5)
-            tilt = self.total.tilt_to(goal, s)
-            # Where a value is impossible, no trimmed window holds it: take an untrimmed one.
-            first, log_pmf = window_at(self.total, tilt, trim=abs(reach) > 0.25)
-            if first <= edge < first + len(log_pmf):
-                self._upper, self._lower = (tilt, self._lower) if up else (self._upper, tilt)
-                return first, log_pmf
-            reach /= 2  # the deviation shrinks towards the ends, and with it the window
+            goal = min(max(end + up * (1 + reach), 0.5), self.total.largest - 0.5)
+            tilted = self.total.tilt_to(goal, here)
+            if tilted.extreme:
+                return last
+            first, pmf = self.total.window(tilted)
+            near, far = _whole(first, pmf)[::up]
+            # Next to the end values may be impossible; a window that is centred there tells.
+            if up * near <= up * end + 1 or reach < 0.25:
+                break
+            reach /= 2  # the deviation shrinks towards the ends of the support
+        self._ends[up] = tilted
+        self._add(first, pmf, tilted)
+        return up * max(up * far, up * end + 1)
 
-    def _deviation(self, s: float) -> float:
-        weights, wins, _ = self.total.tilted(s)
-        return float(np.sqrt(self.total.mean_and_variance(weights, wins)[1]))
+    def _add(self, first: int, pmf: Floats, tilted: Tilted) -> None:
+        """Take from a window what it shows better than the table."""
+        around = (max(self.first - first, 0), max(first + len(pmf) - 1 - self.last, 0))
+        self._tilted = np.pad(self._tilted, around)
+        self.log_pmf = np.pad(self.log_pmf, around, constant_values=-np.inf)
+        self.first = min(self.first, first)
+        place = slice(first - self.first, first - self.first + len(pmf))
+        better = pmf > self._tilted[place]
+        k = np.arange(first, first + len(pmf))[better]
+        self.log_pmf[place][better] = np.log(pmf[better]) + tilted.log_density(k)
+        self._tilted[place][better] = pmf[better]
 
     def log_tail(self, k: int) -> float:
         """Log of P(n > k) as far as the table reaches."""

@@ -1,9 +1,9 @@
-"""How is a selection shown to others? summarize (numbers → plain dict) → render (dict → page)."""
+"""Reports of a selection: summarize (numbers → plain dict), then render (dict → page)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from nullforest.engine.data.targets import as_target
 from nullforest.report.markdown import render_markdown
 from nullforest.report.render import render, render_json
 from nullforest.report.summary import summarize
-
-if TYPE_CHECKING:
-    from nullforest.selection.selection import Selection
+from nullforest.selection.selection import Selection
 
 __all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
 
@@ -31,13 +29,10 @@ def render_html(
 
     Parameters
     ----------
-    selection : Selection
-    run : mapping, optional
-        What else a reader should know of the run (data, target, seed), by its label.
-    command : str, optional
-        What to type to repeat the run.
+    selection, run, command
+        As in :func:`summarize`.
     X, y : array-like, optional
-        The data, to warn of duplicated columns and of classes out of balance.
+        The data, to warn of duplicated columns and of imbalanced classes.
 
     Returns
     -------
@@ -58,6 +53,6 @@ def render_html(
         X = np.asarray(X)
     labels = None
     if y is not None:
-        target = as_target(y, n_samples=len(y), X=np.empty((len(y), 0)))
+        target = as_target(y, len(y))
         labels = None if target.classes is None else target.classes[target.values]
     return render(summarize(selection, run, command=command, X=X, labels=labels))

@@ -1,53 +1,45 @@
-"""What should make a reader careful? Weaknesses of the run and of the data, in plain words."""
+"""Cautions: weaknesses of the run and of the data, one sentence each."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import printable
+from nullforest.selection.selection import Selection
 
-if TYPE_CHECKING:
-    from nullforest.selection.selection import Selection
-
-#: A level this share of the one asked for, or less, wastes half of the error rate.
+#: A level of this share of the nominal one, or less, wastes half of the error rate.
 COARSE = 0.5
 #: Overlap of the selection of half the trees with that of all; below, one feature in five differs.
 SETTLED = 0.8
 #: A class with less than this share of its equal part is rare: 20 % of two classes.
 RARE = 0.4
-#: Names that a sentence lists before it says "and more".
+#: Names in a list before "and n more".
 NAMED = 3
 #: Columns that are hashed at a time, so that a copy of them fits into memory.
 AT_ONCE = 4096
 
 
 def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[str]:
-    """List what a reader of the selection should know.
-
-    Parameters
-    ----------
-    selection : Selection
-    X : (S, F) array or sparse matrix, optional
-        The data, to look for duplicated columns.
-    labels : (S,) array, optional
-        The classes, to look at their balance; None where the target is a number.
+    """List what a reader of the selection should know; parameters as in `summarize`.
 
     Examples
     --------
     >>> import nullforest as nf, numpy as np
     >>> t = nf.Tally.from_counts([2, 0, 0, 1], nodes_per_tree=[1] * 3, n_samples=20)
-    >>> for words in cautions(nf.select(t, null="paper"), labels=["ill"] * 2 + ["well"] * 18):
+    >>> selection = nf.select(t, error="fpr", null="paper")
+    >>> for words in cautions(selection, labels=["ill"] * 2 + ["well"] * 18):
     ...     print(words)
-    Few trees for this alpha: a null feature is chosen 0.75 times on average, and counts are whole
-    numbers, so a rate of 0.05 was asked for but 0.0156 is reached, and relevant features may be
-    missed. More trees make the steps finer.
-    The classes are out of balance: 2 of 20 samples are 'ill'. An out-of-bag error looks good
-    there even if the forest knows nothing, and this null may be too lenient; the one of probes
-    is made for it.
+    Few trees for this alpha: a null feature is selected 0.75 times on average, and counts are
+    whole numbers, so that the level reached is 0.0156 instead of 0.05. Relevant features may be
+    missed; grow more trees.
+    The classes are imbalanced: 2 of 20 samples are 'ill'. The out-of-bag error is small there
+    even without any signal, and this null model may be too lenient; that of virtual probes
+    accounts for imbalance.
     """
     if X is not None and X.shape != (selection.tally.n_samples, selection.tally.n_features):
         raise InputError(
@@ -68,10 +60,10 @@ def _few_trees(selection: Selection) -> str | None:
     if selection.error != "fpr" or selection.level > COARSE * selection.alpha:
         return None
     return (
-        f"Few trees for this alpha: a null feature is chosen {selection.null.mean:.3g} times on "
-        f"average, and counts are whole numbers, so a rate of {selection.alpha:g} was asked for "
-        f"but {selection.level:.3g} is reached, and relevant features may be missed. More trees "
-        "make the steps finer."
+        f"Few trees for this alpha: a null feature is selected {selection.null.mean:.3g} times on "
+        "average, and counts are whole numbers, so that the level reached is "
+        f"{selection.level:.3g} instead of {selection.alpha:g}. Relevant features may be missed; "
+        "grow more trees."
     )
 
 
@@ -96,10 +88,9 @@ def _no_signal(selection: Selection) -> str | None:
     if trajectory is None or trajectory.better_than_guessing is not False:
         return None
     return (
-        "The forest finds no signal: out of bag its predictions are not clearly better than "
+        "The forest finds no signal: its out-of-bag predictions are not clearly better than "
         f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
-        f"guessing {trajectory.guessing_error:.3g}). "
-        "Features that are selected nevertheless deserve a second look."
+        f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives."
     )
 
 
@@ -108,14 +99,15 @@ def _imbalance(labels: NDArray[Any], kind: str) -> str | None:
     rarest = int(sizes.argmin())
     if sizes[rarest] >= RARE * len(labels) / len(classes):
         return None
-    lenient = ""
-    if kind != "probes":
-        lenient = ", and this null may be too lenient; the one of probes is made for it"
-    return (
-        f"The classes are out of balance: {sizes[rarest]} of {len(labels)} samples are "
-        f"'{classes[rarest]}'. An out-of-bag error looks good there even if the forest knows "
-        f"nothing{lenient}."
+    words = (
+        f"The classes are imbalanced: {sizes[rarest]} of {len(labels)} samples are "
+        f"'{printable(classes[rarest])}'. The out-of-bag error is small there even without any "
+        "signal"
     )
+    lenient = (
+        ", and this null model may be too lenient; that of virtual probes accounts for imbalance"
+    )
+    return f"{words}{'' if kind == 'probes' else lenient}."
 
 
 def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:
@@ -132,10 +124,10 @@ def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:
                 pairs.append((first, start + offset))
     if not pairs:
         return None
-    listed = ", ".join(f"{names[b]} (= {names[a]})" for a, b in pairs[:NAMED])
+    listed = ", ".join(printable(f"{names[b]} (= {names[a]})") for a, b in pairs[:NAMED])
     more = "" if len(pairs) <= NAMED else f", and {len(pairs) - NAMED} more"
     verb = "column repeats another" if len(pairs) == 1 else "columns repeat others"
     return (
-        f"{len(pairs)} {verb}: {listed}{more}. Copies share what their feature is worth, so each "
-        "is chosen less often than it would be alone; leave the copies out."
+        f"{len(pairs)} {verb}: {listed}{more}. Copies share the selections of their feature, so "
+        "that each is selected less often than it would be alone; leave the copies out."
     )

@@ -1,16 +1,19 @@
-"""How does a summary become text? Markdown, for notebooks, wikis and pull requests."""
+"""Markdown of a summary, for notebooks, wikis and pull requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-#: Rows that are read in a text; the table as CSV has them all.
+from nullforest._util.words import printable
+from nullforest.selection.sentences import printed
+
+#: Rows of the printed table; the table as CSV has all features.
 MOST_ROWS = 50
 
 
 def render_markdown(summary: Mapping[str, Any]) -> str:
-    r"""Write what :func:`nullforest.report.summarize` lists as Markdown.
+    r"""Render the dict of :func:`nullforest.report.summarize` as Markdown.
 
     Examples
     --------
@@ -18,29 +21,14 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     >>> from nullforest.report import summarize
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
     >>> text = render_markdown(summarize(nf.select(t, alpha=0.01, null="paper")))
-    >>> print(text.split("\n")[6])
+    >>> print(text.split("\n")[8])
     | x0 | 12 | 4 | 0.0001 | 0.00051 |
     """
     rows = summary["rows"][:MOST_ROWS]
     parts = ["# Which features does the forest use?", f"**{_safe(summary['headline'])}.**"]
-    if summary["explanation"]:
-        parts.append(_safe(summary["explanation"]))
+    parts.append(_safe(summary["explanation"] or summary["expected_errors"]))
     if rows:
-        parts.append(
-            _table(
-                ["feature", "count", "expected", "p", "q"],
-                (
-                    [
-                        row["feature"],
-                        row["count"],
-                        f"{row['expected_count']:.3g}",
-                        f"{row['p_value']:.2g}",
-                        f"{row['q_value']:.2g}",
-                    ]
-                    for row in rows
-                ),
-            )
-        )
+        parts.append(_table(["feature", "count", "expected", "p", "q"], map(printed, rows)))
     more = summary["decision"]["selected"] - len(rows)
     if more > 0:
         parts.append(f"… and {more} more.")
@@ -61,7 +49,7 @@ def _table(header: list[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Keep names from being read as Markdown or HTML."""
+    """Text that is not read as Markdown, as HTML or by a terminal."""
     for sign in "\\`*_[]<>|#":
         text = text.replace(sign, f"\\{sign}")
-    return text.replace("\n", " ")
+    return printable(text)

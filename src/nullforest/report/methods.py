@@ -1,22 +1,23 @@
-"""What would a paper say of the run? A paragraph to paste, and what it cites."""
+"""Methods paragraph of a run, and its references."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from nullforest import __version__
-from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
-
-if TYPE_CHECKING:
-    from nullforest.selection.selection import Selection
+from nullforest.selection.error_rates import ErrorRate
+from nullforest.selection.selection import Selection
+from nullforest.selection.sentences import by_stratum
 
 _BREIMAN = "Breiman L. Random forests. Machine Learning 45, 5–32 (2001)."
 _KONUKOGLU = (
     "Konukoglu E, Ganz M. Approximate false positive rate control in selection frequency for "
     "random forest. arXiv:1410.2838 (2014)."
 )
-#: What each error rate cites: the short form in the text, and the reference.
+#: Citation of each error rate: the short form in the text, and the reference.
 _CITED: dict[ErrorRate, tuple[str, str]] = {
     "fdr": (
         "Benjamini and Hochberg, 1995",
@@ -42,30 +43,24 @@ _RATES = {
     "fwer": "a family-wise error rate",
 }
 _NULLS = {
-    "paper": "the model of Konukoglu and Ganz (2014), in which a node is won by any of its "
-    "candidates with the same probability",
-    "bagged": "a model of uninformative features that share the samples of all trees, so that an "
-    "association that exists by chance is found again and again, fitted to the couplings of the "
-    "forest's nodes to the whole sample",
-    "probes": "the behaviour of {probes} virtual probes, random features that were compared with "
-    "the winners at the nodes of the same forest, scaled to the bulk of the counts",
+    "paper": "the null distribution of Konukoglu and Ganz (2014), under which all candidates of a "
+    "node are equally likely to be selected",
+    "bagged": "a null distribution that accounts for all trees sharing one sample, and so any "
+    "chance association of a null feature with the target in it",
+    "probes": "the null distribution of {probes} virtual probes, columns of random ranks that were "
+    "scored at nodes of the same forest without ever splitting one, its mean estimated from the "
+    "bulk of the counts",
 }
 
 
 def references(selection: Selection) -> list[str]:
-    """What the paragraph cites."""
+    """References of the paragraph."""
     cited = _CITED.get(selection.error)
     return [_BREIMAN, _KONUKOGLU, *([] if cited is None else [cited[1]])]
 
 
 def methods(selection: Selection, run: Mapping[str, Any]) -> str:
-    """A paragraph for the methods section.
-
-    Parameters
-    ----------
-    selection : Selection
-    run : mapping
-        Facts of the run by label; "samples per tree" is used where it is there.
+    """A paragraph for the methods section; of the facts in `run`, "samples per tree" is used.
 
     Examples
     --------
@@ -82,31 +77,33 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
         "both": "at each node out of a pool drawn once for each tree",
     }[tally.draw]
     number = "" if tally.candidates is None else f"{tally.candidates} "
-    bagged = ""
-    if "samples per tree" in run:
-        bagged = f" Each tree saw a random part of the samples ({run['samples per tree']})."
+    sampled = run.get("samples per tree")
+    bagged = f" Each tree was grown on a random part of the samples ({sampled})." if sampled else ""
     probes = selection.null.describe().get("probes", "")
     null = _NULLS.get(selection.null.kind, selection.null.kind).format(probes=probes)
     rate = f"{_RATES[error]} of {selection.alpha:g}"
     if error in _CITED:
         rate += f" ({_CITED[error][0]})"
+    n = selection.n_selected
+    verb = "feature was" if n == 1 else "features were"
+    found = f"{n or 'No'} {verb} selected. {selection.expected_errors()}".rstrip()
     return (
         f"A random forest (Breiman, 2001) of {tally.n_trees} trees was grown on "
         f"{tally.n_samples} samples and {tally.n_features} features, with {number}"
         f"candidate features drawn at random {drawn}.{bagged} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
-        f"(Konukoglu and Ganz, 2014), was held against {null}. Features were selected at {rate}, "
-        f"which was reached by counts above {selection.threshold} where "
-        f"{selection.null.mean:.3g} are expected of an uninformative feature. "
-        f"{_found(selection)} The analysis was done with nullforest {__version__}."
+        f"(Konukoglu and Ganz, 2014), was compared with {null}.{_strata(selection)} Features were "
+        f"selected at {rate}, that is with counts above {by_stratum(selection.thresholds)}, where "
+        f"{by_stratum(selection.null.expected_counts())} are expected under the null. "
+        f"{found} The analysis was done with nullforest {__version__}."
     )
 
 
-def _found(selection: Selection) -> str:
-    verb = "feature was" if selection.n_selected == 1 else "features were"
-    return f"{selection.n_selected or 'No'} {verb} selected."
-
-
-def error_words() -> dict[str, str]:
-    """The error rates in the words of the headline."""
-    return {str(key): words for key, words in ERROR_RATES.items()}
+def _strata(selection: Selection) -> str:
+    strata = selection.null.feature_strata
+    if strata is None or not strata.any():
+        return ""
+    return (
+        f" Features were divided into {len(np.unique(strata))} strata by the distinct values of "
+        "their columns, each with a null distribution of its own."
+    )

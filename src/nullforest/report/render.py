@@ -1,4 +1,4 @@
-"""How does a summary become a page? One self-contained HTML file; every name is escaped."""
+"""HTML of a summary: one self-contained file in which every name is escaped."""
 
 from __future__ import annotations
 
@@ -11,41 +11,37 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-#: Rows that are there before (or without) any script.
+from nullforest.selection.sentences import printed
+
+#: Rows of the table without any script.
 STATIC_ROWS = 25
-#: What only the static part of the page or the Markdown shows.
+#: Keys that only the static part of the page or the Markdown shows.
 _NOT_LIVE = ("rows", "left_out", "run", "methods", "references", "warnings", "command")
 #: Own scripts in the order in which they use each other.
 _SCRIPTS = ("decide.js", "charts.js", "table.js", "page.js")
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """Render what :func:`nullforest.report.summarize` lists.
+    """Render the dict of :func:`nullforest.report.summarize` as HTML.
 
-    Parameters
-    ----------
-    summary : mapping
-        See :func:`nullforest.report.summarize`.
-
-    Returns
-    -------
-    str
-        The page: style, scripts and data inside, nothing loaded from elsewhere.
+    Style, scripts and data are inside the page; nothing is loaded from elsewhere.
     """
-    page = Template(_read("page", "page.html"))
-    return page.substitute(
+    command = summary["command"]
+    return Template(_read("page", "page.html")).substitute(
         style=_read("page", "style.css"),
         headline=escape(summary["headline"]),
-        explanation=escape(summary["explanation"]),
+        explanation=escape(summary["explanation"] or summary["expected_errors"]),
         warnings=_items(summary["warnings"]),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
-        table=_rows(summary["rows"][:STATIC_ROWS]),
-        growth_hidden="" if summary["trajectory"] else "hidden",
+        table="".join(map(_row, summary["rows"][:STATIC_ROWS])),
+        trajectory_hidden="" if summary["trajectory"] else "hidden",
         run="".join(
             f"<tr><th scope=row>{escape(str(label))}</th><td>{escape(str(value))}</td></tr>\n"
             for label, value in summary["run"].items()
         ),
-        command=_command(summary["command"]),
+        command=f"<p>To repeat it:</p>\n<pre><code>{escape(command)}</code></pre>"
+        if command
+        else "",
         methods=escape(summary["methods"]),
         references=_items(summary["references"]),
         version=escape(summary["version"]),
@@ -62,7 +58,7 @@ def render(summary: Mapping[str, Any]) -> str:
 
 
 def render_json(summary: Mapping[str, Any]) -> str:
-    """Write what :func:`nullforest.report.summarize` lists as JSON.
+    """Render the dict of :func:`nullforest.report.summarize` as JSON.
 
     Examples
     --------
@@ -81,9 +77,11 @@ def _read(*path: str) -> str:
 
 
 def _packed(data: Mapping[str, Any]) -> str:
-    """JSON, zipped, as text; base64 has no sign that could end a script."""
+    """Compressed JSON as text; base64 has no character that could end a script."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(plain.encode(), mtime=0)).decode()
+    return base64.b64encode(
+        gzip.compress(plain.encode("utf-8", "backslashreplace"), mtime=0)
+    ).decode()
 
 
 def _items(sentences: Iterable[str]) -> str:
@@ -99,16 +97,7 @@ def _choice(key: str, words: str) -> str:
     )
 
 
-def _command(command: str | None) -> str:
-    if not command:
-        return ""
-    return f"<p>To repeat it:</p>\n<pre><code>{escape(command)}</code></pre>"
-
-
-def _rows(rows: list[dict[str, Any]]) -> str:
-    return "".join(
-        f"<tr class=selected><td class=name>{escape(row['feature'])}</td><td>{row['count']}</td>"
-        f"<td>{row['expected_count']:.3g}</td><td>{row['p_value']:.2g}</td>"
-        f"<td>{row['q_value']:.2g}</td></tr>\n"
-        for row in rows
-    )
+def _row(row: dict[str, Any]) -> str:
+    name, *numbers = printed(row)
+    cells = "".join(f"<td>{number}</td>" for number in numbers)
+    return f"<tr class=selected><td class=name>{escape(name)}</td>{cells}</tr>\n"

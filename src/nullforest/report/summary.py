@@ -1,29 +1,26 @@
-"""What belongs in a report? A selection as a plain dict that any page can be made from."""
+"""Summaries: a selection as a plain dict, from which every format of the report is made."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nullforest import __version__
 from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
-from nullforest.report.kinds import counts_of, kinds_of, slider_of
-from nullforest.report.methods import error_words, methods, references
+from nullforest.report.methods import methods, references
+from nullforest.report.ties import ties_and_slider
 from nullforest.selection.error_rates import ERROR_RATES
-
-if TYPE_CHECKING:
-    from nullforest.engine.watching import Trajectory
-    from nullforest.selection.selection import Selection
+from nullforest.selection.selection import Selection
+from nullforest.selection.sentences import by_stratum
+from nullforest.selection.trajectory import Trajectory
 
 #: Rows of the selected features that a printed table may have.
 MOST_ROWS = 2000
-#: What else the numbers depend on.
-_PACKAGES = ("numpy", "scipy")
 
 
 def summarize(
@@ -34,7 +31,7 @@ def summarize(
     X: Any = None,
     labels: Any = None,
 ) -> dict[str, Any]:
-    """List what a report shows, as numbers, strings, lists and dicts alone.
+    """Contents of a report as numbers, strings, lists and dicts alone.
 
     Parameters
     ----------
@@ -42,20 +39,20 @@ def summarize(
     run : mapping, optional
         Further facts of the run (data, target, seed), by their label.
     command : str, optional
-        What to type to repeat the run.
-    X : (S, F) array, optional
+        Command that repeats the run.
+    X : (S, F) array or sparse matrix, optional
         The data, to warn of duplicated columns.
     labels : (S,) array-like, optional
-        The classes, to warn of classes out of balance.
+        The classes, to warn of imbalance; None where the target is a number.
 
     Returns
     -------
     dict
-        `headline`, `explanation`, `warnings`; `decision`: the error rate asked for and what came
-        of it; `rows`: the selected features, the first 2 000 of them, and `left_out`, the number
-        of the others; `names`, `kinds`, `counts`, `slider`: what is needed to decide anew, see
-        :mod:`nullforest.report.kinds`; `histogram`; `trajectory`, or None; `run`: label → value;
-        `command`, or None; `methods`, `references`, `version`.
+        `headline`, `explanation`, `expected_errors`, `warnings`; `decision`: the error rate and
+        the result; `rows`: the selected features, the first 2 000 of them, and `left_out`, the
+        number of the others; `names`, `columns`, `ties`, `slider`: what a decision at another error
+        rate needs, see :mod:`nullforest.report.ties`; `histogram`; `trajectory`, or None; `run`:
+        label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
     --------
@@ -67,30 +64,30 @@ def summarize(
     """
     run = run or {}
     table = selection.table
-    chosen = table[table["selected"]].head(MOST_ROWS)
+    selected = table[table["selected"]].head(MOST_ROWS)
+    ties, slider = ties_and_slider(selection)
+    columns = selection.columns
     return {
         "headline": selection.headline(),
         "explanation": selection.explanation(),
+        "expected_errors": selection.expected_errors(),
         "warnings": [*selection.notes, *cautions(selection, X, labels)],
         "decision": {
             "alpha": selection.alpha,
             "error": selection.error,
-            "threshold": int(selection.threshold),
+            "threshold": None if np.isnan(selection.threshold) else int(selection.threshold),
             "level": selection.level,
             "expected_false_positives": selection.expected_false_positives,
             "selected": selection.n_selected,
-            "expected_count": selection.null.mean,
+            "expected_count": by_stratum(selection.null.expected_counts()),
         },
-        "error_rates": error_words(),
-        "rows": [
-            {"feature": str(row.pop("feature")), **row}
-            for row in chosen.drop(columns="selected").to_dict("records")
-        ],
-        "left_out": selection.n_selected - len(chosen),
+        "error_rates": dict(ERROR_RATES),
+        "rows": selected.drop(columns="selected").to_dict("records"),
+        "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
-        "kinds": kinds_of(selection),
-        "counts": counts_of(selection),
-        "slider": slider_of(selection),
+        "columns": None if columns is None else columns.tolist(),
+        "ties": ties,
+        "slider": slider,
         "histogram": histogram(selection),
         "trajectory": None if selection.trajectory is None else _trajectory(selection.trajectory),
         "run": _run(selection, run),
@@ -106,10 +103,8 @@ def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
         "trees": trajectory.trees.tolist(),
         "selected": trajectory.n_selected.tolist(),
         "agreement": trajectory.agreement.tolist(),
-        "oob_error": [None if np.isnan(e) else float(e) for e in trajectory.oob_errors],
-        "guessing_error": None
-        if np.isnan(trajectory.guessing_error)
-        else trajectory.guessing_error,
+        "oob_error": [_plain(error) for error in trajectory.oob_errors.tolist()],
+        "guessing_error": _plain(trajectory.guessing_error),
     }
 
 
@@ -126,12 +121,16 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
         "features drawn": {"node": "per node", "tree": "per tree", "both": "per tree and node"}[
             tally.draw
         ],
-        "null": selection.null.kind,
-        **_diagnostics(selection),
+        "null model": selection.null.kind,
+        **{
+            f"null model: {name.replace('_', ' ')}": f"{value:.4g}"
+            for name, value in selection.null.describe().items()
+            if isinstance(value, int | float) and np.isfinite(value)
+        },
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
-        "count to exceed": selection.threshold,
+        "count to exceed": by_stratum(selection.thresholds),
         "level reached per feature": f"{selection.level:.3g}",
-        "false positives expected were all features null": (
+        "false positives expected if all features were null": (
             f"{selection.expected_false_positives:.3g}"
         ),
     }
@@ -139,18 +138,12 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
         facts["seconds"] = f"{selection.seconds:.2f}"
     if tally.fingerprint is not None:
         facts["fingerprint of the data"] = tally.fingerprint
-    packages = [f"{name} {version(name)}" for name in _PACKAGES]
-    facts["versions"] = ", ".join(
-        [f"nullforest {__version__}", f"Python {platform.python_version()}", *packages]
+    facts["versions"] = (
+        f"nullforest {__version__}, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scipy {version('scipy')}"
     )
     return facts
 
 
-def _diagnostics(selection: Selection) -> dict[str, str]:
-    """What the null tells of itself, in words; its kind is listed already."""
-    told = selection.null.describe()
-    return {
-        f"null: {name.replace('_', ' ')}": f"{value:.4g}"
-        for name, value in told.items()
-        if isinstance(value, int | float) and np.isfinite(value)
-    }
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else number

@@ -1,4 +1,4 @@
-"""Which counts are too large for chance? p-values, an error rate to hold, and who passes it."""
+"""Error rates: p-values adjusted for multiplicity, and the features that pass."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from nullforest._util.errors import InputError
-from nullforest.nulls.distribution import Floats, Null, check_alpha
+from nullforest.nulls.distribution import Floats, check_alpha
 
-ErrorRate = Literal["fpr", "fdr", "fdr_by", "fwer"]
-#: Error rates and what each one promises, in the words that tables and reports use.
+ErrorRate = Literal["fdr", "fdr_by", "fpr", "fwer"]
+#: Error rates in the words of tables and reports.
 ERROR_RATES: dict[ErrorRate, str] = {
-    "fpr": "false positive rate",
     "fdr": "false discovery rate (Benjamini-Hochberg)",
     "fdr_by": "false discovery rate under any dependence (Benjamini-Yekutieli)",
+    "fpr": "false positive rate",
     "fwer": "family-wise error rate (Holm)",
 }
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Which features pass an error rate, and by what.
+    """Features that pass an error rate.
 
     Attributes
     ----------
@@ -36,20 +35,17 @@ class Decision:
         Smallest false discovery rate at which the feature would be selected.
     adjusted : (F,) float
         What was compared with alpha: the p-value itself, or adjusted for multiplicity.
-    alpha : float
-    error : str
-        The rate that is held, a key of `ERROR_RATES`.
     """
 
     support: NDArray[np.bool_]
     pvalues: Floats
     qvalues: Floats
     adjusted: Floats
-    alpha: float
-    error: ErrorRate
 
 
-def decide(pvalues: ArrayLike, alpha: float = 0.05, error: ErrorRate = "fpr") -> Decision:
+def decide(
+    pvalues: ArrayLike, alpha: float = 0.05, error: ErrorRate = "fdr", n_tests: int | None = None
+) -> Decision:
     """Select the features whose p-values pass an error rate.
 
     A smaller alpha never selects more: each feature has one adjusted p-value, and is selected
@@ -59,73 +55,83 @@ def decide(pvalues: ArrayLike, alpha: float = 0.05, error: ErrorRate = "fpr") ->
     ----------
     pvalues : array-like of float, (F,)
     alpha : float
-        The rate to hold.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        What `alpha` limits: the share of null features that are selected ("fpr"), the expected
-        share of null features among the selected ones ("fdr", and "fdr_by" under any
-        dependence between them), or the probability to select any null feature ("fwer").
+        The level of the error rate.
+    error : {"fdr", "fdr_by", "fpr", "fwer"}
+        The rate that `alpha` limits: the expected proportion of null features among the selected
+        ones ("fdr", and "fdr_by" under any dependence), the proportion of null features that are
+        selected ("fpr"), or the probability of selecting any null feature ("fwer").
+    n_tests : int, optional
+        Number of tests, F or more; those without a p-value here have a p-value of 1.
 
     Examples
     --------
     >>> from nullforest.selection.error_rates import decide
-    >>> decide([0.001, 0.02, 0.04, 0.9], alpha=0.05, error="fdr").support
+    >>> decide([0.001, 0.02, 0.04, 0.9], alpha=0.05).support
     array([ True,  True, False, False])
     """
     check_alpha(alpha)
     p = np.asarray(pvalues, float)
-    if error == "fpr":
-        adjusted = p
-    elif error == "fdr":
-        adjusted = stats.false_discovery_control(p, method="bh")
-    elif error == "fdr_by":
-        adjusted = stats.false_discovery_control(p, method="by")
-    elif error == "fwer":
-        adjusted = holm(p)
-    else:
-        raise InputError(
-            f"There is no error rate {error!r}; choose one of {', '.join(ERROR_RATES)}."
-        )
-    q = adjusted if error in ("fdr", "fdr_by") else stats.false_discovery_control(p, method="bh")
-    return Decision(
-        support=adjusted <= alpha,
-        pvalues=p,
-        qvalues=np.asarray(q),
-        adjusted=np.asarray(adjusted),
-        alpha=alpha,
-        error=error,
-    )
+    adjusted = adjust(p, error, n_tests)
+    q = adjusted if error in ("fdr", "fdr_by") else adjust(p, "fdr", n_tests)
+    return Decision(adjusted <= alpha, p, q, adjusted)
 
 
-def holm(pvalues: Floats) -> Floats:
-    """p-values adjusted by Holm's step-down procedure.
+def adjust(pvalues: Floats, error: ErrorRate, n_tests: int | None = None) -> Floats:
+    """p-values adjusted for multiplicity by the procedure of an error rate.
+
+    Parameters are those of :func:`decide`. With ranks from 1, in increasing order of p:
+    Benjamini-Hochberg takes the running minimum of p · (tests / rank) from the largest p down,
+    Benjamini-Yekutieli multiplies it by 1 + 1/2 + … + 1/tests, and Holm takes the running maximum
+    of p · (tests − rank + 1).
 
     Examples
     --------
-    >>> from nullforest.selection.error_rates import holm
-    >>> holm(np.array([0.04, 0.01, 0.03]))
+    >>> import numpy as np
+    >>> from nullforest.selection.error_rates import adjust
+    >>> adjust(np.array([0.04, 0.01, 0.03]), "fwer")
     array([0.06, 0.03, 0.06])
+    >>> adjust(np.array([0.04, 0.01, 0.03]), "fdr", n_tests=6)
+    array([0.08, 0.06, 0.08])
     """
+    if not (isinstance(error, str) and error in ERROR_RATES):
+        raise InputError(
+            f"There is no error rate {error!r}; choose one of {', '.join(ERROR_RATES)}."
+        )
+    if error == "fpr":
+        return pvalues
+    tests = len(pvalues) if n_tests is None else n_tests
     order = np.argsort(pvalues)
-    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
-    adjusted = np.empty_like(steps)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
+    rank = np.arange(1, len(pvalues) + 1)
+    adjusted = np.empty_like(pvalues)
+    if error == "fwer":
+        adjusted[order] = np.maximum.accumulate(pvalues[order] * (tests - rank + 1))
+    else:
+        steps = pvalues[order] * (tests / rank)
+        if error == "fdr_by":
+            steps *= harmonic(tests)
+        adjusted[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    return np.minimum(adjusted, 1.0)
 
 
-def threshold_of(decision: Decision, counts: NDArray[np.int64], null: Null) -> int:
-    """The count that a feature has to exceed to be selected.
+def critical_level(alpha: float, error: ErrorRate, n_tests: int, n_selected: int = 1) -> float:
+    """Largest p-value that is selected where `n_selected` features are.
 
-    For a false positive rate it is the paper's threshold. The other rates depend on all
-    features; where they select nothing, it is what a single feature would have had to exceed.
+    With one feature (or none) it is the level that a single feature has to reach.
+
+    Examples
+    --------
+    >>> from nullforest.selection.error_rates import critical_level
+    >>> [critical_level(0.05, e, 100, 10) for e in ("fpr", "fdr")]
+    [0.05, 0.005]
     """
-    if decision.error != "fpr" and decision.support.any():
-        return int(counts[decision.support].min()) - 1
-    return lone_threshold(null, decision.alpha, decision.error, len(counts))
+    among = max(n_selected, 1)
+    if error == "fpr":
+        return alpha
+    if error == "fwer":
+        return alpha / (n_tests - among + 1)
+    return alpha * among / n_tests / (harmonic(n_tests) if error == "fdr_by" else 1.0)
 
 
-def lone_threshold(null: Null, alpha: float, error: ErrorRate, n_features: int) -> int:
-    """The count that one feature has to exceed if no other one passes."""
-    penalty = 1.0 if error == "fpr" else float(n_features)
-    if error == "fdr_by":
-        penalty *= float(np.sum(1.0 / np.arange(1, n_features + 1)))
-    return null.threshold(alpha / penalty)
+def harmonic(n: int) -> float:
+    """1 + 1/2 + … + 1/n, the penalty of Benjamini and Yekutieli."""
+    return float(np.sum(1.0 / np.arange(1, n + 1)))

@@ -1,10 +1,10 @@
-"""Would more trees change the decision? What the stability of the counts says.
+r"""Forecasts: the selection of a larger forest, from the counts of this one.
 
-How often a feature is chosen per tree is known up to the noise of its count: n_f ~ Poisson(λ_f).
-The distribution of the λ over features is estimated from all counts (the mixture of largest
-likelihood on a grid of rates), which gives what λ_f may be given n_f. A forest c times as large
-then has n_f + Poisson((c−1) λ_f) for each feature, and the null of c times the trees. Drawing that
-many times tells which features would be selected, and how surely.
+The selection rate of a feature is known up to the noise of its count: n_f ~ Poisson(λ_f). The
+distribution of λ over features is estimated from all counts (nonparametric maximum likelihood on a
+grid of rates), which gives the posterior of λ_f given n_f. A forest c times as large has
+n_f + Poisson((c−1) λ_f) for each feature, and the null distribution of c times as many trees.
+Repeated draws give the probability that each feature is selected.
 """
 
 from __future__ import annotations
@@ -19,31 +19,28 @@ from scipy.special import gammaln, xlogy
 
 from nullforest._util.errors import InputError
 from nullforest.nulls import Kind
-from nullforest.nulls.bagged import BaggedNull
-from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, Null
-from nullforest.nulls.probes import ProbeNull
-from nullforest.nulls.splice import Splice
+from nullforest.nulls.distribution import Floats
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally
 
 #: Rates on the grid: neighbours differ by less than the noise of any count below 10⁴.
 _GRID = 120
-#: Rounds of expectation and maximisation; the likelihood then changes in the sixth digit.
+#: Iterations of the EM algorithm; the likelihood then changes in the sixth digit.
 _ROUNDS = 300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast:
-    """What larger forests like this one would select.
+    """The expected selections of larger forests on the same data.
 
     Attributes
     ----------
     table : DataFrame
         One row per factor: factor, trees, selected (expected number), joining (expected number of
-        features that are not selected now and would be), leaving (the other way round), surely
-        (number of features whose decision is the same in 95 % of the draws).
+        features that are not selected now and would be), leaving (expected number of features that
+        are selected now and would not be), surely (number of features whose decision is the same
+        in 95 % of the draws).
     probabilities : (factors, F) float
         Probability that each feature is selected by the larger forest.
     selection : Selection
@@ -55,17 +52,15 @@ class Forecast:
     selection: Selection
 
     def headline(self) -> str:
-        """The answer in one sentence."""
-        now = self.selection.n_selected
+        """The forecast in one sentence."""
         row = self.table.iloc[0]
-        moved = row["joining"] + row["leaving"]
-        more = (
-            f"{int(row['trees'])} trees: {row['joining']:.1f} features expected to join the "
-            f"{now} selected now, {row['leaving']:.1f} to leave"
+        # Less than one change in two repetitions is hardly any.
+        hardly = "hardly " if row["joining"] + row["leaving"] < 0.5 else ""
+        return (
+            f"More trees would {hardly}change the decision ({int(row['trees'])} trees: "
+            f"{row['joining']:.1f} features expected to join the {self.selection.n_selected} "
+            f"selected now, {row['leaving']:.1f} to leave)."
         )
-        if moved < 0.5:  # less than one change in two repetitions
-            return f"More trees would hardly change the decision ({more})."
-        return f"More trees would change the decision ({more})."
 
     def __repr__(self) -> str:
         return f"<Forecast: {self.headline()}>\n{self.table.round(2).to_string(index=False)}"
@@ -81,18 +76,18 @@ def more_trees(
     draws: int = 100,
     seed: int = 0,
 ) -> Forecast:
-    """Whether a larger forest would decide otherwise.
+    """Forecast the selection of larger forests on the same data.
 
     Parameters
     ----------
     forest : Tally or Selection
-        What the forest chose; a Selection brings its own alpha, error and null.
+        The selection counts of the forest; a Selection brings its own alpha, error and null.
     alpha, error, null
-        How features are selected, for a Tally.
+        As in :func:`nullforest.select`, for a Tally.
     factors : tuple of float
-        How many times as many trees to look at, above 1.
+        Numbers of trees to forecast for, as multiples of the present one, above 1.
     draws : int
-        Forests to draw for each factor.
+        Larger forests to draw for each factor.
     seed : int
         Seed of the draws.
 
@@ -104,8 +99,8 @@ def more_trees(
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
-    >>> outlook = nf.more_trees(nf.grow(X, y, trees=400).tally, error="fwer")
-    >>> outlook.table["trees"].tolist()
+    >>> forecast = nf.more_trees(nf.grow(X, y, trees=400).tally, error="fwer")
+    >>> forecast.table["trees"].tolist()
     [800, 1600, 3200]
     """
     if isinstance(forest, Selection):
@@ -119,47 +114,43 @@ def more_trees(
     rates, posterior = rates_given_counts(counts, np.bincount(place))
     cumulative = np.cumsum(posterior, axis=1)
     rng = np.random.default_rng(seed)
-    chosen = np.zeros((len(factors), tally.n_features))
+    probability = np.zeros((len(factors), tally.n_features))
     for i, factor in enumerate(factors):
-        model = null_of_more_trees(now.null, factor)
+        model = now.null.scaled(factor)
+        if model is None:
+            raise InputError(
+                f"The null distribution of {now.null.kind} is not known for more trees; use null="
+                "'probes', 'bagged' or 'paper'."
+            )
         for _ in range(draws):
             level = rng.random(tally.n_features)
             which = (cumulative[place] < level[:, None]).sum(axis=1)
             extra = rng.poisson((factor - 1) * rates[np.minimum(which, len(rates) - 1)])
-            chosen[i] += decide(model.pvalues(tally.counts + extra), alpha, error).support
-    chosen /= draws
-    rows = []
-    for factor, p in zip(factors, chosen, strict=True):
-        rows.append(
-            {
-                "factor": factor,
-                "trees": round(factor * tally.n_trees),
-                "selected": p.sum(),
-                "joining": p[~now.support].sum(),
-                "leaving": (1 - p[now.support]).sum(),
-                "surely": int((np.where(now.support, p, 1 - p) >= 0.95).sum()),
-            }
-        )
-    return Forecast(pd.DataFrame(rows), chosen, now)
+            probability[i] += decide(model.pvalues(tally.counts + extra), alpha, error).support
+    probability /= draws
+    same = np.where(now.support, probability, 1 - probability)
+    table = pd.DataFrame(
+        {
+            "factor": factors,
+            "trees": [round(factor * tally.n_trees) for factor in factors],
+            "selected": probability.sum(axis=1),
+            "joining": probability[:, ~now.support].sum(axis=1),
+            "leaving": (1 - probability[:, now.support]).sum(axis=1),
+            "surely": (same >= 0.95).sum(axis=1),
+        }
+    )
+    return Forecast(table, probability, now)
 
 
 def rates_given_counts(counts: NDArray[np.int64], features: NDArray[np.int64]) -> tuple[Any, Any]:
-    """Rates λ on a grid, and the probability of each given each distinct count.
+    """Rates λ on a grid, and their posterior (m, R) given each of m distinct counts.
 
-    Parameters
-    ----------
-    counts, features : (m,) int
-        Distinct counts, and how many features have each.
-
-    Returns
-    -------
-    rates : (R,)
-    posterior : (m, R)
+    `features` are the numbers of features with each count.
 
     Examples
     --------
     >>> rates, posterior = rates_given_counts(np.array([4, 5, 100]), np.array([50, 40, 1]))
-    >>> (posterior @ rates).round(-1).tolist()  # 5 is but noise of 4, 100 is not
+    >>> (posterior @ rates).round(-1).tolist()  # 5 has the rate of 4, 100 has not
     [0.0, 0.0, 100.0]
     """
     high = float(counts.max()) + 1.0
@@ -173,24 +164,3 @@ def rates_given_counts(counts: NDArray[np.int64], features: NDArray[np.int64]) -
         weights = features @ posterior / features.sum()
     joint = likelihood * weights
     return grid, joint / joint.sum(axis=1, keepdims=True)
-
-
-def null_of_more_trees(null: Null, factor: float) -> Null:
-    """The null of `factor` times as many trees like these.
-
-    The rates of null features grow by the factor; for probes, whose own counts are noisy, the
-    rates are those of the fitted shape.
-    """
-    known = null.scaled(factor)
-    if known is not None:
-        return known
-    if isinstance(null, BaggedNull):
-        return BaggedNull(_longer(null.mixture, factor), null.n_features, cutoff=null.cutoff)
-    if isinstance(null, ProbeNull):
-        laws = [_longer(law.tail, factor) for law in null.distributions]
-        return ProbeNull([Splice(m, m, -1) for m in laws], null.feature_strata, probes=null.probes)
-    raise InputError(f"It is not known how the null {null.kind!r} changes with more trees.")
-
-
-def _longer(mixture: BinomialMixture, factor: float) -> BinomialMixture:
-    return BinomialMixture(np.round(factor * mixture.trials), mixture.chances, mixture.weights)

@@ -1,10 +1,11 @@
-"""What is the answer? The selected features, their table, and how it was reached."""
+"""Selections: the selected features, their table, and how they were selected."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,24 +13,22 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing
+from nullforest._util.words import printable
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
-from nullforest.selection.error_rates import ERROR_RATES, ErrorRate, decide, threshold_of
+from nullforest.selection import sentences
+from nullforest.selection.error_rates import ErrorRate, critical_level, decide
+from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally
 
-#: The statistic of the paper, and of all nulls in `nullforest.nulls`.
+#: The statistic of the paper, and of all null models in `nullforest.nulls`.
 FREQUENCY = "selection frequency"
-if TYPE_CHECKING:
-    from nullforest.engine.watching import Trajectory
-
-#: Factors of more trees that are tried when nothing was selected.
-_MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """Which features are selected, with what p-values, at which error rate.
+    """The selected features, their p-values, and the error rate.
 
     Attributes
     ----------
@@ -40,31 +39,35 @@ class Selection:
     counts : (F,) int
         Selection frequencies.
     threshold : int or float
-        A feature is selected when its count (or the other `statistic`) is greater; NaN where every
-        feature has a threshold of its own.
+        A feature is selected when its count (or the other `statistic`) is greater; NaN where
+        features have different thresholds, as those of different strata do.
+    thresholds : (F,) int or float
+        Threshold of each feature.
     expected_false_positives : float
-        Expected number of null features above the threshold, were all features null.
+        Expected number of null features above their thresholds, were all features null.
     level : float
-        Probability that one null feature exceeds the threshold: the level really reached,
-        since counts are discrete.
+        Probability that a null feature exceeds its threshold, the mean over all features. It is
+        below the nominal level, since counts are discrete.
     alpha, error : float, str
-        The error rate asked for.
+        The error rate and its level.
     null : Null
-        The model that the counts were held against.
+        The null distribution of the counts.
     tally : Tally
-        What the forest chose.
+        The selection counts of the forest.
     notes : tuple of str
-        Plain sentences that a reader of the result should see.
+        Sentences that a reader of the result should see.
     seconds : float or None
-        How long it took, forest included, where known.
+        Time it took, forest included, where known.
     statistic : str
-        What was held against the null, in words.
+        The tested statistic, in words.
     values : (F,) float
         The statistic of each feature; the counts where it is the selection frequency.
     forests : int
         Forests that were grown for it.
     trajectory : Trajectory or None
-        What was seen of the forest while it grew; see :func:`nullforest.watch`.
+        The selection as trees were added; see :func:`nullforest.watch`.
+    columns : (F,) int or None
+        Position of each feature in the user's data, from 0; None where it is not known.
     """
 
     support: NDArray[np.bool_]
@@ -83,11 +86,19 @@ class Selection:
     values: Floats = field(default_factory=lambda: np.empty(0))
     forests: int = 1
     trajectory: Trajectory | None = None
-    _cache: dict[str, Any] = field(default_factory=dict, init=False)
+    thresholds: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    columns: NDArray[np.int64] | None = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __post_init__(self) -> None:
-        if not len(self.values):
-            object.__setattr__(self, "values", self.tally.counts.astype(np.float64))
+        F = self.tally.n_features
+        for name, default in (
+            ("values", lambda: self.tally.counts.astype(np.float64)),
+            ("thresholds", lambda: np.full(F, self.threshold)),
+            ("columns", lambda: np.arange(F)),
+        ):
+            given = getattr(self, name)
+            if given is not None and not len(given):
+                object.__setattr__(self, name, default())
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -109,28 +120,27 @@ class Selection:
     def table(self) -> pd.DataFrame:
         """All features, the most significant first.
 
-        Columns: feature, count, expected_count, p_value, q_value, selected; the index is the
-        number of the feature's column in the data. A test of another statistic than the selection
-        frequency has the columns value and expected_value in place of expected_count.
+        Columns: feature, count, expected_count (of its null distribution), p_value, q_value,
+        selected; the index is the number of the feature's column in X. A test of another statistic
+        than the selection frequency has the columns value and expected_value in place of
+        expected_count.
         """
-        frame: pd.DataFrame | None = self._cache.get("table")
-        if frame is None:
-            expected = self.null.expected_counts()
-            by_count = self.statistic == FREQUENCY
-            frame = pd.DataFrame(
-                {
-                    "feature": self.tally.names,
-                    "count": self.counts,
-                    **({} if by_count else {"value": self.values}),
-                    "expected_count" if by_count else "expected_value": expected,
-                    "p_value": self.pvalues,
-                    "q_value": self.qvalues,
-                    "selected": self.support,
-                }
-            )
-            order = np.lexsort((np.arange(len(frame)), -self.values, self.pvalues))
-            frame = self._cache["table"] = frame.iloc[order]
-        return frame.copy()
+        return self._table.copy()
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        by_count = self.statistic == FREQUENCY
+        columns = {
+            "feature": self.tally.names,
+            "count": self.counts,
+            **({} if by_count else {"value": self.values}),
+            f"expected_{'count' if by_count else 'value'}": self.null.expected_counts(),
+            "p_value": self.pvalues,
+            "q_value": self.qvalues,
+            "selected": self.support,
+        }
+        order = np.lexsort((np.arange(len(self.values)), -self.values, self.pvalues))
+        return pd.DataFrame(columns).iloc[order]
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain numbers and strings, ready for JSON."""
@@ -149,27 +159,26 @@ class Selection:
             "level": _plain(self.level),
             "expected_false_positives": _plain(self.expected_false_positives),
             "seconds": self.seconds,
-            "selected": [
-                {
-                    "feature": str(name),
-                    "count": int(count),
-                    "p_value": float(p),
-                    "q_value": float(q),
-                }
-                for name, count, p, q in zip(
-                    rows["feature"], rows["count"], rows["p_value"], rows["q_value"], strict=True
-                )
-            ],
+            "selected": rows[["feature", "count", "p_value", "q_value"]].to_dict("records"),
             "statistic": self.statistic,
             "forests": self.forests,
-            "diagnostics": self.null.describe(),
+            "diagnostics": {
+                name: _plain(value) if isinstance(value, float) else value
+                for name, value in self.null.describe().items()
+            },
             "notes": list(self.notes),
         }
 
     def to_csv(self, path: Any) -> None:
-        """Write the table of all features; the file appears whole or not at all."""
+        """Write the table of all features; the file appears whole or not at all.
+
+        Its first column is the feature's position in the data (`columns`), where that is known.
+        """
+        table = self.table
+        if self.columns is not None:
+            table.insert(0, "column", self.columns[table.index])
         with writing(path) as file:
-            self.table.to_csv(file, index_label="column")
+            table.to_csv(file, index=False)
 
     def to_json(self, path: Any) -> None:
         """Write `to_dict()` as JSON; the file appears whole or not at all."""
@@ -202,11 +211,16 @@ class Selection:
         return render_markdown(summarize(self))
 
     def _check_for_report(self) -> None:
-        if not isinstance(self.threshold, int):
+        if not self.tests_counts:
             raise InputError(
-                f"Reports and plots show counts and one threshold on them, but this is a test of "
+                f"Reports and plots show counts and their null distribution, but this is a test of "
                 f"{self.statistic} by {self.null.kind}; write its table with to_csv(path)."
             )
+
+    @property
+    def tests_counts(self) -> bool:
+        """Whether the counts have a null distribution, and with it whole-number thresholds."""
+        return bool(np.issubdtype(self.thresholds.dtype, np.integer))
 
     def plot(self, kind: str = "counts", **options: Any) -> Any:
         """Draw the selection with matplotlib.
@@ -227,7 +241,7 @@ class Selection:
         --------
         >>> import nullforest as nf
         >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-        >>> display = nf.select(t, alpha=0.01, null="paper").plot()
+        >>> display = nf.select(t, alpha=0.01, error="fpr", null="paper").plot()
         >>> display.ax_.get_ylabel()
         'features'
         """
@@ -236,59 +250,20 @@ class Selection:
         self._check_for_report()
         return plot(self, kind, **options)
 
-    def headline(self) -> str:
-        """The answer in one sentence."""
-        found = f"{self.n_selected} of {self.tally.n_features} features selected"
-        if isinstance(self.threshold, int):
-            needed = f"count above {self.threshold}"
-        elif np.isnan(self.threshold):
-            needed = f"{self.statistic} by {self.null.kind}"
-        else:
-            needed = f"{self.statistic} above {self.threshold:.4g} by {self.null.kind}"
-        return (
-            f"{found} at a {ERROR_RATES[self.error]} of {self.alpha:g}: "
-            f"{needed}, {self.null.mean:.3g} expected by chance"
-        )
-
-    def explanation(self) -> str:
-        """Why nothing was selected, and what would change that; empty if something was."""
-        if self.n_selected:
-            return ""
-        best = int(np.argmin(self.pvalues))
-        count = int(self.counts[best])
-        strongest = f"Nothing was selected. The strongest feature, {self.tally.names[best]}, "
-        if not isinstance(self.threshold, int):
-            return strongest + (
-                f"has a {self.statistic} of {self.values[best]:.3g} "
-                f"(p = {self.pvalues[best]:.2g}, q = {self.qvalues[best]:.2g})."
-            )
-        words = [
-            f"{strongest}was chosen {count} times (p = {self.pvalues[best]:.2g}); a count above "
-            f"{self.threshold} was needed."
-        ]
-        needed = self.level if self.error == "fpr" else self.alpha / self.tally.n_features
-        for factor in _MORE_TREES:
-            longer = self.null.scaled(factor)
-            if longer is None:
-                break
-            if count > 0 and float(longer.sf(round(factor * count) - 1)) <= needed:
-                trees = round(factor * self.tally.n_trees)
-                words.append(f"If it goes on being chosen at this rate, {trees} trees would do.")
-                break
-        else:
-            words.append("More trees alone are not likely to change this.")
-        return " ".join(words)
+    headline = sentences.headline
+    expected_errors = sentences.expected_errors
+    explanation = sentences.explanation
 
     def __repr__(self) -> str:
         lines = [f"<Selection: {self.headline()}>"]
         if self.n_selected:
             shown = self.table[self.table["selected"]].head(10)
+            shown["feature"] = shown["feature"].map(printable)
             lines.append(shown.drop(columns="selected").to_string(index=False))
             if self.n_selected > len(shown):
                 lines.append(f"... and {self.n_selected - len(shown)} more in .table")
-        else:
-            lines.append(self.explanation())
-        lines += [f"note: {note}" for note in self.notes]
+        lines.append(self.expected_errors() or self.explanation())
+        lines += [f"note: {printable(note)}" for note in self.notes]
         return "\n".join(lines)
 
 
@@ -300,26 +275,26 @@ def _plain(number: float) -> float | None:
 def select(
     tally: Tally,
     alpha: float = 0.05,
-    error: ErrorRate = "fpr",
+    error: ErrorRate = "fdr",
     null: Kind | Null = "auto",
     *,
     mid: bool = False,
     seconds: float | None = None,
 ) -> Selection:
-    """Select the features that a forest chose more often than chance explains.
+    """Select the features whose counts are larger than expected under the null.
 
     Parameters
     ----------
-    tally : Tally
-        What the forest chose; see :func:`nullforest.tally` and :func:`nullforest.grow`.
+    tally : Tally or Forest
+        The selection counts of a forest; see :func:`nullforest.tally` and :func:`nullforest.grow`.
     alpha : float
-        The error rate to hold.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        Which error rate; see :func:`nullforest.selection.error_rates.decide`.
+        The level of the error rate.
+    error : {"fdr", "fdr_by", "fpr", "fwer"}
+        The error rate; see :func:`nullforest.selection.error_rates.decide`.
     null : {"auto", "probes", "bagged", "paper"} or Null
-        How a null feature behaves; see :func:`nullforest.null`.
+        The null distribution of the counts; see :func:`nullforest.null`.
     mid : bool
-        Use mid-p values, which are less strict with small counts.
+        Use mid-p values, which are less conservative for small counts.
     seconds : float, optional
         Time the forest took, to be kept with the result.
 
@@ -334,22 +309,36 @@ def select(
     ...                          feature_names=["age", "a", "b", "c", "d"])
     >>> s = nf.select(t, alpha=0.01, null="paper")
     >>> s.threshold, s.selected.tolist()
-    (8, ['age'])
+    (10, ['age'])
     """
+    tally = getattr(tally, "tally", tally)
+    if not isinstance(tally, Tally):
+        raise InputError(
+            "nullforest.select takes the tally of a forest, or a forest of nullforest.grow; with "
+            "data, write nullforest.select(nullforest.grow(X, y))."
+        )
     model = null if isinstance(null, Null) else make_null(tally, null)
     decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error)
-    threshold = threshold_of(decision, tally.counts, model)
+    F, n_selected = tally.n_features, int(decision.support.sum())
+    strata = np.zeros(F, np.int64) if model.feature_strata is None else model.feature_strata
+    nulls = [model.stratum(number) for number in range(int(strata.max()) + 1)]
+    level = critical_level(alpha, error, F, n_selected)
+    each = np.array([own.threshold(level) for own in nulls])
+    if mid:  # a count at the threshold may have a mid-p value below the level
+        np.minimum.at(each, strata[decision.support], tally.counts[decision.support] - 1)
+    exceeding = np.bincount(strata) @ [float(n.sf(k)) for n, k in zip(nulls, each, strict=True)]
     return Selection(
         support=decision.support,
         pvalues=decision.pvalues,
         qvalues=decision.qvalues,
-        threshold=threshold,
-        level=float(model.sf(threshold)),
-        expected_false_positives=model.expected_false_positives(threshold),
+        threshold=int(each[0]) if (each == each[0]).all() else float("nan"),
+        level=float(exceeding) / F,
+        expected_false_positives=float(exceeding),
         alpha=alpha,
         error=error,
         null=model,
         tally=tally,
-        notes=model.notes_at(alpha),
+        notes=(*sentences.cautions(tally, model), *model.notes_at(alpha)),
         seconds=seconds,
+        thresholds=each[strata],
     )

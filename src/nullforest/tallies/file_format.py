@@ -1,93 +1,78 @@
-"""How is a tally kept on disk? One zip archive of plain arrays and a JSON header, no pickles."""
+"""Tallies on disk: one zip archive of plain arrays and a JSON header, no pickles."""
 
 from __future__ import annotations
 
+import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
-from nullforest._util.files import writing
-from nullforest.tallies.tally import ProbeTally, Tally
+from nullforest._util.errors import InputError, reason_of
+from nullforest._util.files import as_path, writing
+from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.tally import Tally
 
 FORMAT = "nullforest tally"
-FORMAT_VERSION = 3  # 1: all probes weigh the same; 2: nobody knows how alike features are
+FORMAT_VERSION = 3  # 1: probes without weights; 2: without the mean squared correlation
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
-_OPTIONAL_ARRAYS = ("couplings", "feature_names")
-_PROBE_ARRAYS = ("ids", "wins", "trees", "strata", "feature_strata", "couplings", "weights")
+_OPTIONAL_ARRAYS = ("couplings", "feature_names", "levels")
+_PROBE_ARRAYS = tuple(ProbeTally.__dataclass_fields__)
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint", "settings")
-#: Arrays that travel with a tally but are no part of it begin with this.
-_BESIDE = "beside_"
 
 
 def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
-    """List every field of a tally as a plain array (the header as JSON bytes)."""
+    """Every field of a tally as a plain array (the header as JSON bytes)."""
     arrays: dict[str, NDArray[Any]] = {name: getattr(tally, name) for name in _ARRAYS}
     for name in _OPTIONAL_ARRAYS:
         if getattr(tally, name) is not None:
             arrays[name] = getattr(tally, name)
     if tally.probes is not None:
-        arrays |= {f"probe_{name}": getattr(tally.probes, name) for name in _PROBE_ARRAYS}
-        arrays["probe_mean_r2"] = np.array(tally.probes.mean_r2)
+        arrays |= {f"probe_{n}": np.asarray(getattr(tally.probes, n)) for n in _PROBE_ARRAYS}
     header = {"format": FORMAT, "version": FORMAT_VERSION, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     text = json.dumps(header, sort_keys=True).encode()
     return {"header": np.frombuffer(text, np.uint8), **arrays}
 
 
-def write(tally: Tally, path: Any, beside: Mapping[str, NDArray[Any]] | None = None) -> None:
-    """Write `tally` to `path`, which appears whole or not at all.
-
-    Arrays in `beside` travel in the same file; :func:`read` passes over them.
-    """
-    arrays = to_arrays(tally) | {_BESIDE + name: a for name, a in (beside or {}).items()}
+def write(tally: Tally, path: Any) -> None:
+    """Write `tally` to `path`, which appears whole or not at all."""
+    archive = io.BytesIO()  # an archive that is cut off by a full disk cannot be closed
+    np.savez_compressed(archive, **to_arrays(tally))  # type: ignore[arg-type]  # numpy's stub takes the keyword `allow_pickle` for a bool
     with writing(path, binary=True) as file:
-        np.savez_compressed(cast(BinaryIO, file), **arrays)  # type: ignore[arg-type]  # numpy's stub takes the keyword `allow_pickle` for a bool
-        file.flush()
-        os.fsync(file.fileno())  # the rename must not reach the disk before the content
+        file.write(archive.getvalue())
 
 
 def read(path: Any) -> Tally:
-    """Read a tally; say in a sentence what is wrong with a file that is none."""
-    return read_with(path)[0]
-
-
-def read_with(path: Any) -> tuple[Tally, dict[str, NDArray[Any]]]:
-    """Read a tally and the arrays that were written beside it."""
-    path = Path(path)
+    """Read a tally; an InputError says what is wrong with any other file."""
+    path = as_path(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return _tally_in(archive, path), {
-                name.removeprefix(_BESIDE): archive[name]
-                for name in archive.files
-                if name.startswith(_BESIDE)
-            }
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{path} is not a tally; make one with Tally.save().")
+            return from_arrays(archive, path)
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
     except InputError:
         raise
-    except ValueError:  # numpy's advice to load what is no archive unsafely is not for our readers
+    except ValueError:  # numpy would advise to load it as a pickle, which is unsafe
         raise InputError(
-            f"{path} is no tally, or a damaged one; make one with Tally.save()."
+            f"{path} is not a tally, or is damaged; make one with Tally.save()."
         ) from None
-    except Exception as error:  # bytes at random make zip, zlib, numpy and json say anything
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and json
         raise InputError(
-            f"{path} cannot be read as a tally ({reason}); it is damaged, cut short, or something "
-            "else. Take the tally again."
+            f"{path} cannot be read as a tally ({reason_of(error)}); it is damaged, truncated, or "
+            "another kind of file. Take the tally again."
         ) from None
 
 
-def _tally_in(archive: Any, path: Path) -> Tally:
-    if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive:
-        raise InputError(f"{path} is not a tally; make one with Tally.save().")
-    header = json.loads(archive["header"].tobytes())
+def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
+    """The tally in the arrays of :func:`to_arrays`, which were read from a file."""
+    header = json.loads(archive["header"].tobytes()) if "header" in archive else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError(f"{path} is not a tally; make one with Tally.save().")
     if header["version"] > FORMAT_VERSION:
@@ -97,26 +82,26 @@ def _tally_in(archive: Any, path: Path) -> Tally:
         )
     if lost := [name for name in header.get("arrays", ()) if name not in archive]:
         raise ValueError(f"{lost[0]} is missing")
-    fields = {name: header[name] for name in _HEADER if name != "settings"}
-    fields["settings"] = header.get("settings")  # the first tallies did not know theirs
+    header.setdefault("settings", None)  # version 1 of the format has none
+    fields = {name: header[name] for name in _HEADER}
+    if "n_drawn" in (fields["settings"] or ()):  # the name of `samples` in 0.1.0
+        fields["settings"]["samples"] = fields["settings"].pop("n_drawn")
     fields["lineage"] = tuple((int(s), int(f), int(n)) for s, f, n in fields["lineage"])
     fields |= {name: archive[name] for name in _ARRAYS}
     fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
     if "probe_ids" in archive:
-        known = {name: f"probe_{name}" for name in _PROBE_ARRAYS if f"probe_{name}" in archive}
-        mean_r2 = float(archive["probe_mean_r2"]) if "probe_mean_r2" in archive else 0.0
-        fields["probes"] = ProbeTally(
-            **{name: archive[key] for name, key in known.items()},
-            mean_r2=mean_r2,
-        )
+        probes: dict[str, Any] = {
+            name: archive[key] for name in _PROBE_ARRAYS if (key := f"probe_{name}") in archive
+        }
+        fields["probes"] = ProbeTally(**probes)
     return Tally(**fields)
 
 
 def merge(paths: Sequence[Any]) -> Tally:
     """Add the tallies in several files; a refusal names the two files that do not fit.
 
-    The order of the files does not matter: trees of one seed are put in the order of their
-    numbers, so that parts of a forest add up to the tally of the whole, byte for byte.
+    The order of the files does not matter: trees of one seed are sorted by their numbers, so
+    that the parts of a forest add up to the tally of the whole, byte for byte.
 
     Examples
     --------
@@ -133,7 +118,7 @@ def merge(paths: Sequence[Any]) -> Tally:
     total = parts[0][0]
     for i, (tally, path) in enumerate(parts[1:], 1):
         for other, known in parts[:i]:
-            if not tally.lineage and other == tally:  # else the lineage tells
+            if not tally.lineage and other == tally:  # lineages reveal equal forests otherwise
                 raise InputError(f"{path} and {known} hold the same tally; give each forest once.")
         try:
             total = total + tally

@@ -1,28 +1,24 @@
-"""What did the forest choose? The Tally: all that a null model needs to know of a forest.
-
-A Tally holds, for a forest of T trees over F features, the selection frequencies n_f
-(`counts`), the number of internal nodes K_t of every tree (`nodes_per_tree`), the number of
-features F_t each tree could use (`pool_per_tree`), and how many of those each node compared
-(`candidates`). Tallies add: the tally of two halves of a forest is the sum of their tallies.
-"""
+"""The Tally: the selection counts of a forest with what is needed to test them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.tallies.levels import joined_levels
+from nullforest.tallies.probe_tally import Ints, ProbeTally, frozen
 
-Ints = NDArray[np.int64]
 Names = NDArray[np.str_]
 Lineage = tuple[tuple[int, int, int], ...]
 
 #: Bins of the coupling r of a node to the whole sample: narrow where most nodes lie, on a log
-#: scale, since the null's shape changes with log r. The last edge lies above 1 so that r = 1,
+#: scale, since the null distribution changes with log r. The last edge lies above 1 so that r = 1,
 #: the root of a tree grown on all samples, falls inside.
 COUPLING_EDGES: NDArray[np.float64] = np.concatenate(
     [[0.0], np.geomspace(0.003, 0.98, 17), [1.0001]]
@@ -30,102 +26,20 @@ COUPLING_EDGES: NDArray[np.float64] = np.concatenate(
 N_COUPLING_BINS = len(COUPLING_EDGES) - 1
 
 
-def _frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """View `values` as a read-only array (the caller's own array keeps its flags)."""
-    view = np.asarray(values, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
-
-
-@dataclass(frozen=True, eq=False)
-class ProbeTally:
-    """How often each virtual probe would have won a node.
-
-    Attributes
-    ----------
-    ids : (P,) int64
-        Identity of each probe; the same identity means the same ranking of the same samples,
-        so wins of equal identities add.
-    wins : (P,) int64
-        Nodes the probe would have won, had it been among the candidates.
-    trees : (P,) float64
-        Trees' worth of nodes at which the probe was asked; it need not be asked at all nodes of
-        a tree, so this need not be a whole number.
-    strata : (P,) int64
-        Stratum of the probe (0 where all features are continuous).
-    feature_strata : (F,) int64
-        Stratum of each real feature: it is judged by the probes of the same number.
-    couplings : (n_strata, B) int64
-        Couplings of the nodes won by probes, per stratum, in the bins of `COUPLING_EDGES`.
-    weights : (P,) float64
-        How many columns of its stratum the probe stands for; all one where not given. Lucky
-        columns are picked more often and weigh less.
-    mean_r2 : float
-        How much the features are alike: the mean squared rank correlation of pairs of them beyond
-        chance, given the label. Zero where not known.
-    """
-
-    ids: Ints
-    wins: Ints
-    trees: NDArray[np.float64]
-    strata: Ints
-    feature_strata: Ints
-    couplings: Ints
-    weights: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-    mean_r2: float = 0.0
-
-    def __post_init__(self) -> None:
-        if len(self.weights) == 0:
-            object.__setattr__(self, "weights", np.ones(len(self.ids)))
-        for name in ("ids", "wins", "strata", "feature_strata", "couplings"):
-            object.__setattr__(self, name, _frozen(getattr(self, name), np.int64))
-        for name in ("trees", "weights"):
-            object.__setattr__(self, name, _frozen(getattr(self, name), np.float64))
-        each = (self.wins, self.trees, self.strata, self.weights)
-        if any(len(values) != len(self.ids) for values in each):
-            raise InputError("A probe tally needs one id, win count, tree count and stratum each.")
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __add__(self, other: ProbeTally) -> ProbeTally:
-        if not np.array_equal(self.feature_strata, other.feature_strata):
-            raise InputError(
-                "These tallies sort their features into different probe strata, so they do not "
-                "come from the same data and cannot be added."
-            )
-        ids, first, place = np.unique(
-            np.concatenate([self.ids, other.ids]), return_index=True, return_inverse=True
-        )
-        wins = np.bincount(place, np.concatenate([self.wins, other.wins]), len(ids))
-        trees = np.bincount(place, np.concatenate([self.trees, other.trees]), len(ids)).astype(
-            float
-        )
-        return ProbeTally(
-            ids=ids,
-            wins=wins.astype(np.int64),
-            trees=trees.astype(np.float64),
-            strata=np.concatenate([self.strata, other.strata])[first],
-            feature_strata=self.feature_strata,
-            couplings=self.couplings + other.couplings,
-            weights=np.concatenate([self.weights, other.weights])[first],
-            mean_r2=max(self.mean_r2, other.mean_r2),
-        )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """What a forest chose: selection frequencies and what is needed to judge them.
+    """The selection counts of a forest with what is needed to test them.
 
     Make one with :func:`nullforest.tally` from a fitted forest, with :func:`nullforest.grow`,
-    or with :meth:`from_counts`; all arrays are read-only.
+    or with :meth:`from_counts`; all arrays are read-only. Tallies add: the tally of two halves of
+    a forest is the sum of their tallies.
 
     Attributes
     ----------
     counts : (F,) int64
-        Selection frequency of each feature.
+        Selection count n_f of each feature: nodes that it splits.
     nodes_per_tree, pool_per_tree : (T,) int64
-        Internal nodes of each tree, and how many of the features it could use at all.
+        Internal nodes K_t of each tree, and how many of the features it could use at all, F_t.
     candidates : int or None
         Features compared at each node; None where unknown.
     n_samples : int
@@ -134,9 +48,12 @@ class Tally:
         For each feature, the couplings of the nodes that it won, counted in the bins of
         `COUPLING_EDGES`; None where they cannot be known.
     probes : ProbeTally or None
-        Wins of the virtual probes, where the forest asked any.
+        Wins of the virtual probes, where the forest evaluated any.
     feature_names : (F,) str or None
         Names of the features.
+    levels : (F, 2) float64 or None
+        Fewest and most distinct values that each column can have, where there are no probes to
+        represent columns of different kinds.
     splitter : {"best", "random", "unknown"}
         Whether a node took the best split of its candidates.
     source : str
@@ -146,8 +63,8 @@ class Tally:
     fingerprint : str or None
         Hash of the training data; tallies of different data do not add.
     settings : dict or None
-        How the trees were grown, where known: what decides their shape, in plain numbers and
-        words. Tallies of different settings do not add.
+        The settings that decide the shape of the trees, where known. Tallies of different settings
+        do not add.
     """
 
     counts: Ints
@@ -158,6 +75,7 @@ class Tally:
     couplings: NDArray[np.int32] | None = None
     probes: ProbeTally | None = None
     feature_names: Names | None = None
+    levels: NDArray[np.float64] | None = None
     splitter: Literal["best", "random", "unknown"] = "best"
     source: str = "counts"
     lineage: Lineage = ()
@@ -165,13 +83,15 @@ class Tally:
     settings: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("counts", "nodes_per_tree", "pool_per_tree"):
-            object.__setattr__(self, name, _frozen(getattr(self, name), np.int64))
-        if self.couplings is not None:
-            object.__setattr__(self, "couplings", _frozen(self.couplings, np.int32))
-        if self.feature_names is not None:
-            object.__setattr__(self, "feature_names", _frozen(self.feature_names, np.str_))
+        types = {"couplings": np.int32, "feature_names": np.str_, "levels": np.float64}
+        for name in ("counts", "nodes_per_tree", "pool_per_tree", *types):
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, frozen(values, types.get(name, np.int64)))
         _check(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a pickle may be damaged
 
     @classmethod
     def from_counts(
@@ -188,22 +108,12 @@ class Tally:
 
         Parameters
         ----------
-        counts : array-like of int, (F,)
-            How often each feature was chosen to split a node.
-        nodes_per_tree : array-like of int, (T,)
-            Internal nodes of each tree; their sum is the sum of the counts.
+        counts, nodes_per_tree : array-like of int
+            See :class:`Tally`; both have the same sum.
         pool_per_tree : array-like of int, (T,), or int, optional
             Features each tree could use. All of them where not given (Strategy I).
-        candidates : int, optional
-            Features compared at each node.
-        n_samples : int
-            Samples the forest was trained on.
-        feature_names : iterable of str, optional
-            Names of the features.
-
-        Returns
-        -------
-        Tally
+        candidates, n_samples, feature_names
+            See :class:`Tally`.
 
         Examples
         --------
@@ -223,7 +133,7 @@ class Tally:
             pool_per_tree=_whole_numbers(pool, "pool_per_tree"),
             candidates=candidates,
             n_samples=n_samples,
-            feature_names=None if feature_names is None else np.array(list(feature_names), str),
+            feature_names=None if feature_names is None else as_names(feature_names),
             splitter="unknown",
         )
 
@@ -263,6 +173,7 @@ class Tally:
             return NotImplemented
         _check_addable(self, other)
         couplings = probes = None
+        names = other.feature_names if self.feature_names is None else self.feature_names
         if self.couplings is not None and other.couplings is not None:
             couplings = self.couplings + other.couplings
         if self.probes is not None and other.probes is not None:
@@ -274,9 +185,8 @@ class Tally:
             pool_per_tree=np.concatenate([self.pool_per_tree, other.pool_per_tree]),
             couplings=couplings,
             probes=probes,
-            feature_names=self.feature_names
-            if self.feature_names is not None
-            else other.feature_names,
+            feature_names=names,
+            levels=joined_levels(self.levels, other.levels),
             source=self.source if self.source == other.source else "several forests",
             lineage=_joined(self.lineage + other.lineage),
             fingerprint=self.fingerprint or other.fingerprint,
@@ -286,14 +196,11 @@ class Tally:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
             return NotImplemented
-        from nullforest.tallies.file_format import (
-            to_arrays,  # the file format lists every field once
-        )
+        from nullforest.tallies.file_format import to_arrays  # it lists every field once
 
         mine, theirs = to_arrays(self), to_arrays(other)
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[key], theirs[key]) for key in mine
-        )
+        same = (np.array_equal(mine[key], theirs[key]) for key in mine)
+        return mine.keys() == theirs.keys() and all(same)
 
     __hash__ = None  # type: ignore[assignment]  # equality compares arrays; no cheap hash exists
 
@@ -335,6 +242,14 @@ class Tally:
         return read(path)
 
 
+def as_names(names: Iterable[Any]) -> Names:
+    """Names of features as an array of text."""
+    try:
+        return np.array([str(name) for name in names], str)
+    except TypeError:
+        raise InputError(f"{names!r:.60} are no names of features; give a list of text.") from None
+
+
 def _whole_numbers(values: ArrayLike, what: str) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1:
@@ -343,7 +258,7 @@ def _whole_numbers(values: ArrayLike, what: str) -> Ints:
         array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array))
     ):
         raise InputError(f"{what} must hold whole numbers; they count nodes or features.")
-    return array.astype(np.int64)  # a copy: the caller may go on changing theirs
+    return array.astype(np.int64)  # a copy: the caller may change theirs later
 
 
 def _check(tally: Tally) -> None:
@@ -351,6 +266,9 @@ def _check(tally: Tally) -> None:
     F = tally.n_features
     if F == 0 or tally.n_trees == 0:
         raise InputError("A tally needs at least one feature and one tree.")
+    for name in ("counts", "nodes_per_tree", "pool_per_tree"):
+        if (values := getattr(tally, name)).ndim != 1 or values.sum(dtype=float) >= 2.0**62:
+            raise InputError(f"{name} must be a flat list of numbers that add to less than 2⁶².")
     if len(tally.pool_per_tree) != tally.n_trees:
         raise InputError(
             f"pool_per_tree has {len(tally.pool_per_tree)} entries for {tally.n_trees} trees; "
@@ -365,14 +283,25 @@ def _check(tally: Tally) -> None:
             f"The counts add to {tally.counts.sum()}, but the trees have {tally.n_nodes} internal "
             "nodes; every internal node is one selection, so the two must be equal."
         )
-    if tally.candidates is not None and not 1 <= tally.candidates <= F:
-        raise InputError(f"candidates = {tally.candidates} must lie between 1 and {F} features.")
-    if tally.couplings is not None and tally.couplings.shape != (F, N_COUPLING_BINS):
-        raise InputError(f"couplings must have the shape ({F}, {N_COUPLING_BINS}).")
-    if tally.probes is not None and len(tally.probes.feature_strata) != F:
-        raise InputError(f"The probes know {len(tally.probes.feature_strata)} of {F} features.")
-    if tally.feature_names is not None and len(tally.feature_names) != F:
+    for name, most in [("candidates", F), ("n_samples", 2**62)]:
+        value = getattr(tally, name)
+        if value is None and name == "candidates":
+            continue
+        if not isinstance(value, int | np.integer) or not 1 <= value <= most:
+            raise InputError(f"{name} = {value!r:.60} must be a whole number from 1 to {most}.")
+    if tally.probes is not None and tally.probes.feature_strata.shape != (F,):
+        raise InputError(
+            f"The probe tally is of {len(tally.probes.feature_strata)} features, not of {F}."
+        )
+    # A tree has fewer nodes, its leaves included, than twice the samples.
+    most = 2 * tally.n_samples * tally.n_trees
+    if tally.probes is not None and tally.probes.wins.max(initial=0) > most:
+        raise InputError("A probe cannot win more nodes than the forest has.")
+    if tally.feature_names is not None and tally.feature_names.shape != (F,):
         raise InputError(f"{len(tally.feature_names)} feature names for {F} features.")
+    for name, shape in [("couplings", (F, N_COUPLING_BINS)), ("levels", (F, 2))]:
+        if (values := getattr(tally, name)) is not None and values.shape != shape:
+            raise InputError(f"{name} must have the shape {shape}.")
 
 
 def _check_addable(a: Tally, b: Tally) -> None:
@@ -381,45 +310,40 @@ def _check_addable(a: Tally, b: Tally) -> None:
         ("numbers of features", a.n_features, b.n_features),
         ("numbers of samples", a.n_samples, b.n_samples),
         ("numbers of candidates per node", a.candidates, b.candidates),
-        ("ways to choose a split", a.splitter, b.splitter),
+        ("split rules", a.splitter, b.splitter),
     ]:
         if mine != theirs:
             raise InputError(f"These tallies have different {what}: {mine} and {theirs}.")
-    if (
-        a.feature_names is not None
-        and b.feature_names is not None
-        and not np.array_equal(a.feature_names, b.feature_names)
-    ):
-        odd = int(np.flatnonzero(a.feature_names != b.feature_names)[0])
-        raise InputError(
-            f"These tallies name their features differently (feature {odd}: "
-            f"{a.feature_names[odd]!r} and {b.feature_names[odd]!r})."
-        )
+    if a.feature_names is not None and b.feature_names is not None:
+        for odd in np.flatnonzero(a.feature_names != b.feature_names)[:1].tolist():
+            raise InputError(
+                f"These tallies name their features differently (feature {odd}: "
+                f"{a.feature_names[odd]!r} and {b.feature_names[odd]!r})."
+            )
     if a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint:
         raise InputError("These forests were grown on different data; their tallies do not add.")
     if a.settings and b.settings and a.settings != b.settings:
-        known = [*a.settings, *(name for name in b.settings if name not in a.settings)]
-        odd_one = next(n for n in known if a.settings.get(n) != b.settings.get(n))
+        first, second = a.settings.get, b.settings.get
+        name = next(name for name in a.settings | b.settings if first(name) != second(name))
         raise InputError(
-            f"These forests were grown with different settings ({odd_one}: "
-            f"{a.settings.get(odd_one)} and {b.settings.get(odd_one)}); their tallies do not add."
+            f"These forests were grown with different settings ({name}: {first(name)} and "
+            f"{second(name)}); their tallies do not add."
         )
-    for seed, first, n in a.lineage:
-        for other_seed, other_first, other_n in b.lineage:
-            if seed == other_seed and first < other_first + other_n and other_first < first + n:
-                raise InputError(
-                    f"Both tallies hold trees {max(first, other_first)} to "
-                    f"{min(first + n, other_first + other_n) - 1} of seed {seed}; adding them "
-                    "would count those twice. Grow one of them with another seed."
-                )
+    for (seed, own_first, n), (other, other_first, m) in product(a.lineage, b.lineage):
+        begin, end = max(own_first, other_first), min(own_first + n, other_first + m)
+        if seed == other and begin < end:
+            raise InputError(
+                f"Both tallies hold trees {begin} to {end - 1} of seed {seed}; adding them would "
+                "count those twice. Grow one of them with another seed."
+            )
 
 
 def _joined(lineage: Sequence[tuple[int, int, int]]) -> Lineage:
-    """Merge neighbours that follow on from each other, so that a sum equals one longer run."""
+    """Merge neighbours that follow each other, so that a sum equals one longer run."""
     joined: list[tuple[int, int, int]] = []
     for seed, first, n in lineage:
-        if joined and joined[-1][0] == seed and joined[-1][1] + joined[-1][2] == first:
-            joined[-1] = (seed, joined[-1][1], joined[-1][2] + n)
-        else:
-            joined.append((seed, first, n))
+        if joined and (joined[-1][0], sum(joined[-1][1:])) == (seed, first):
+            _, first, before = joined.pop()
+            n += before
+        joined.append((seed, first, n))
     return tuple(joined)

@@ -1,4 +1,4 @@
-"""Do the wrappers join scikit-learn? Its own checks, and pipelines."""
+"""The wrappers: scikit-learn's checks, and pipelines."""
 
 from __future__ import annotations
 

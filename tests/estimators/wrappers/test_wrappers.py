@@ -1,4 +1,4 @@
-"""Do the wrappers keep their promises? Subsets, layers, stability, resuming, names, errors."""
+"""The wrappers: subsets, layers, stability, resumed runs, names, errors."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def test_same_seed_gives_the_same_answer_on_any_number_of_cores(wrapper, data):
 
 
 @pytest.mark.parametrize("wrapper", ALL)
-def test_an_interrupted_run_goes_on_to_the_same_answer(wrapper, data, tmp_path):
+def test_an_interrupted_run_resumes_to_the_same_answer(wrapper, data, tmp_path):
     X, y, _ = data
     settings = {**FEW.get(wrapper, {}), "random_state": 7, "progress": False}
     whole = wrapper(bagged, **settings).fit(X, y)
-    path = tmp_path / "steps.json"
+    path = tmp_path / "steps"
     calls = []
 
     def interrupted(X, y, seed):
@@ -89,8 +89,11 @@ def test_an_interrupted_run_goes_on_to_the_same_answer(wrapper, data, tmp_path):
     counting.__qualname__ = bagged.__qualname__
     assert_same(whole, wrapper(counting, **settings, resume=path).fit(X, y))
     assert calls == [7]
-    with pytest.raises(nf.InputError, match="other data"):
+    with pytest.raises(nf.InputError, match="differs in its features"):
         wrapper(bagged, **settings, resume=path).fit(X + 1, y)
+    named = pd.DataFrame(X).add_prefix("gene ")
+    with pytest.raises(nf.InputError, match="differs in its feature names"):
+        wrapper(bagged, **settings, resume=path).fit(named, y)
 
 
 @pytest.mark.parametrize("wrapper", [nf.BackwardElimination, nf.ForwardSelection])
@@ -199,9 +202,9 @@ def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
     F, pairs, q, threshold = 100, 25, 20, 0.7
     stable = []
     for _ in range(400):
-        luck = rng.random(F) * 0.4  # the chance of selection on a half, 0.2 on average
-        times = (rng.random((2 * pairs, F)) < luck).sum(0)
-        low = luck <= q / F  # the theorem is about features selected no more often than that
+        probability = rng.random(F) * 0.4  # of selection on a half, 0.2 on average
+        times = (rng.random((2 * pairs, F)) < probability).sum(0)
+        low = probability <= q / F  # the theorem is about features selected no more often than that
         stable.append(((times >= threshold * 2 * pairs) & low).sum())
     error = np.std(stable) / np.sqrt(len(stable))
     assert np.mean(stable) - 4 * error <= expected_false(threshold, q, F, pairs, bound)
@@ -265,7 +268,7 @@ def test_out_of_bag_losses_are_those_of_the_predictions(data):
         (lambda: nf.StabilitySelection(bagged, keep=1000), "keep"),
         (lambda: nf.StabilitySelection(bagged, method="independent", bound="unimodal"), "unimodal"),
         (lambda: nf.StabilitySelection(bagged, keep=50, max_false=0.1, pairs=1), "Keep"),
-        (lambda: nf.KnockOut(bagged, resume="/no/such/folder/x.json"), "folder"),
+        (lambda: nf.KnockOut(bagged, resume="/dev/null/folder"), "cannot be used"),
     ],
 )
 def test_bad_settings_are_refused_in_one_sentence(make, words, data):
@@ -277,7 +280,7 @@ def test_bad_settings_are_refused_in_one_sentence(make, words, data):
 def test_a_file_of_something_else_is_not_overwritten(data, tmp_path):
     path = tmp_path / "precious.csv"
     path.write_text("a,b\n")
-    with pytest.raises(nf.InputError, match="no file of finished steps"):
+    with pytest.raises(nf.InputError, match="cannot be used for a series of forests"):
         nf.KnockOut(bagged, resume=path).fit(*data[:2])
     assert path.read_text() == "a,b\n"
 

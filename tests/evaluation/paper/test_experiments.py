@@ -1,6 +1,8 @@
-"""Does every experiment run, resume, and say what it should? In the smallest size."""
+"""Experiments in the smallest size: they run, resume, and give the expected tables."""
 
 import json
+from dataclasses import asdict
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,8 @@ import pytest
 from nullforest._util.errors import InputError
 from nullforest.evaluation.paper import NAMES, experiments, reproduce
 from nullforest.evaluation.paper.computing import compute
-from nullforest.evaluation.paper.experiment import SIZES
-from nullforest.evaluation.paper.outcomes import Outcome, outcome_of
+from nullforest.evaluation.paper.experiment import Size
+from nullforest.evaluation.paper.outcomes import Outcome, outcome_of, read_outcomes
 from nullforest.evaluation.paper.running import finished_results, run_cells, unfinished, work
 from nullforest.evaluation.paper.store import Cell, Store
 
@@ -26,7 +28,7 @@ def tiny(tmp_path_factory):
 def test_every_experiment_gives_a_table_a_figure_and_claims(tiny, name):
     out, done = tiny
     table = pd.read_csv(out / f"{name}.csv")
-    assert len(table) == len(done.tables[name]) > 0
+    assert len(table) == len(done.finished[name].table) > 0
     assert set(table["null" if name != "comparison" else "method"]) >= {"bagged"}
     assert (table["seed"] == 0).all()
     assert set(table["strategy"]) == {"I", "II"}
@@ -35,8 +37,8 @@ def test_every_experiment_gives_a_table_a_figure_and_claims(tiny, name):
     assert np.all(np.isnan(values) | ((values >= 0) & (values <= 1)))
     assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (out / f"{name}.md").read_text("utf-8").count("\n") == len(table) + 4
-    assert done.claims[name]
-    assert all(claim.found for claim in done.claims[name])
+    assert done.finished[name].claims
+    assert all(claim.found for claim in done.finished[name].claims)
 
 
 def test_page_shows_every_figure_and_loads_nothing(tiny):
@@ -50,14 +52,14 @@ def test_page_shows_every_figure_and_loads_nothing(tiny):
 def test_verdict_lists_the_claims(tiny):
     out, done = tiny
     text = (out / "reproduction.md").read_text("utf-8")
-    for claims in done.claims.values():
-        for claim in claims:
+    for one in done.finished.values():
+        for claim in one.claims:
             assert f"| {claim.text} | {claim.found} |" in text
 
 
 def test_near_and_far_false_positives_make_up_all(tiny):
     _, done = tiny
-    table = done.tables["cortical"]
+    table = done.finished["cortical"].table
     part = table[table["region_share"] > 0]
     low = part[["fpr_far", "fpr_near"]].min(axis=1)
     high = part[["fpr_far", "fpr_near"]].max(axis=1)
@@ -85,15 +87,13 @@ def records(store, runs):
 
 
 class InterruptedStore(Store):
-    """A store that is interrupted in the middle of writing its third run."""
+    """A store that is interrupted before it keeps its third run."""
 
     written = 0
 
     def add(self, cell, run, record):
         """Keep a run, but for the third."""
         if self.written == 2:
-            with self._path(cell).open("a") as file:
-                file.write('\n{"run": 1, "gro')  # a torn line
             raise KeyboardInterrupt
         self.written += 1
         super().add(cell, run, record)
@@ -119,7 +119,9 @@ def test_resumed_work_equals_uninterrupted_work_on_any_number_of_cores(tmp_path)
 
 def test_other_seeds_and_parameters_never_meet_old_results(tmp_path):
     cell = small_cells()[0]
-    Store(tmp_path, seed=0).add(cell, 0, {"seconds": 1.0})
+    store = Store(tmp_path, seed=0)
+    with store.checkpoint:
+        store.add(cell, 0, {"seconds": 1.0})
     assert Store(tmp_path, seed=1).runs(cell) == {}
     changed = Cell(cell.kind, {**cell.parameters, "trees": cell.parameters["trees"] + 1})
     assert Store(tmp_path, seed=0).runs(changed) == {}
@@ -159,37 +161,53 @@ def test_outcome_agrees_with_selecting_by_the_threshold():
     X, y, relevant = simulate.independent(80, 150, 10, seed=2)
     tally = grow(X, y, trees=60, candidates=15, probes=0).tally
     outcome = outcome_of(tally, {"irrelevant": ~relevant, "relevant": relevant})
-    again = Outcome.from_record(json.loads(json.dumps(outcome.to_record())))
+    (again,) = read_outcomes([json.loads(json.dumps(asdict(outcome)))])
     for kind in ("paper", "bagged"):
         for alpha in (0.05, 0.01, 0.001):
             kappa = null(tally, kind).threshold(alpha)
             assert again.threshold(kind, alpha) == kappa
-            assert again.false_positive_rate(kind, alpha) == np.mean(
-                tally.counts[~relevant] > kappa
-            )
-            assert again.false_negative_rate(kind, alpha) == pytest.approx(
+            assert again.false_positive_rate(kappa) == np.mean(tally.counts[~relevant] > kappa)
+            assert again.false_negative_rate(kappa) == pytest.approx(
                 np.mean(tally.counts[relevant] <= kappa)
             )
 
 
-def test_permutation_rates_count_exceedances_naively():
-    from nullforest.evaluation.paper.comparison_tables import _permutation_rates
-    from nullforest.evaluation.paper.computing import _few
+def permuted_cell(size):
+    (experiment,) = experiments(["comparison"])
+    return next(cell for cell in experiment.cells(size) if cell.kind == "permuted_forests")
 
-    rng = np.random.default_rng(0)
-    exceeded = rng.integers(0, 60, size=300)
+
+def test_permutation_rates_count_exceedances_naively():
+    (experiment,) = experiments(["comparison"])
+    exceeded = np.random.default_rng(0).integers(0, 60, size=(2, 300))  # by run
     relevant = np.arange(300) < 30
-    groups = {"irrelevant": _few(exceeded[~relevant]), "relevant": _few(exceeded[relevant])}
-    for alpha in (0.05, 0.01):
-        p = exceeded / 250
-        fpr, fnr = _permutation_rates(groups, alpha, 250)
-        assert fpr == pytest.approx(np.mean(p[~relevant] <= alpha))
-        assert fnr == pytest.approx(np.mean(p[relevant] > alpha))
+    records = []
+    for run in np.minimum(exceeded, 26):
+        irrelevant, found = np.bincount(run[~relevant]), np.bincount(run[relevant])
+        by_truth = {"irrelevant": irrelevant.tolist(), "relevant": found.tolist()}
+        records.append({"at_least": by_truth, "larger": by_truth})
+    table = experiment.table([(permuted_cell("full"), records)])
+    p = exceeded / 250
+    for row in table.itertuples():
+        # The means are rounded to six digits.
+        assert row.fpr == pytest.approx(np.mean(p[:, ~relevant] <= row.alpha), abs=1e-6)
+        assert row.fnr == pytest.approx(np.mean(p[:, relevant] > row.alpha), abs=1e-6)
+    assert set(table["method"]) == {"permutation", "permutation_larger"}
+
+
+def test_every_feature_is_exceeded_by_some_number_of_permutations():
+    cell = permuted_cell("tiny")
+    record = compute(cell, 0, 0)
+    for by_truth in (record["at_least"], record["larger"]):
+        assert {len(numbers) for numbers in by_truth.values()} == {27}
+        assert sum(map(sum, by_truth.values())) == cell.parameters["n_features"]
+    for name, numbers in record["at_least"].items():
+        assert np.all(np.cumsum(numbers) <= np.cumsum(record["larger"][name]))
 
 
 def test_every_cell_has_its_share_of_the_work():
     for experiment in experiments():
-        for size in SIZES:
+        for size in get_args(Size):
             cells = experiment.cells(size)
             assert len({cell.key(0) for cell in cells}) == len(cells)
             assert all(work(cell) > 0 for cell in cells)
@@ -212,5 +230,5 @@ def test_without_relevant_features_there_is_no_false_negative_rate():
     outcome = Outcome(
         {"irrelevant": [(0, 1), (1, 1), (2, 1)], "relevant": []}, {"paper": [0.6, 0.01]}, 3.0
     )
-    assert outcome.false_positive_rate("paper", 0.05) == pytest.approx(1 / 3)
-    assert np.isnan(outcome.false_negative_rate("paper", 0.05))
+    assert outcome.false_positive_rate(1) == pytest.approx(1 / 3)
+    assert np.isnan(outcome.false_negative_rate(1))

@@ -1,4 +1,4 @@
-"""Do the plots draw the numbers of the selection? Read back from what was drawn."""
+"""Plots draw the numbers of the selection: read back from what was drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does data with a known truth come from? Two generators of the paper."""
+"""Simulated data with known relevant features: the two generators of the paper."""
 
 from nullforest.datasets.simulate.cortical import CorticalModel, cortical
 from nullforest.datasets.simulate.independent import independent

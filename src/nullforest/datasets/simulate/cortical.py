@@ -1,4 +1,4 @@
-r"""What if features are correlated as on a cortex? The paper's "Data Generation Model".
+r"""Maps of cortical thickness with a region of atrophy: the paper's "Data Generation Model".
 
 From maps X̃ (subjects × vertices here) come the mean μ and the singular value decomposition of
 X̃ - μ = V Σ Uᵀ. A synthetic map is x = U Σ v + μ, v ~ N(0, I/S), which has the mean and the

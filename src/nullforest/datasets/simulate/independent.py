@@ -1,4 +1,4 @@
-r"""What if all features are independent? The paper's generator for that case.
+r"""Independent features, of which some are correlated with the label: the paper's generator.
 
 Its Eq. "relevant": irrelevant features are N(0, σ²); relevant ones are
 N(2yρσ/√(1-ρ²), σ²), so that Pearson's correlation with the label y ∈ {0, 1} is ρ.

@@ -1,4 +1,4 @@
-"""Which samples belong to which class? Two classes, exactly balanced, in random order."""
+"""Class labels: two classes, exactly balanced, in random order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are maps of many people, and their surface, read? From NPZ, GIFTI, MGH and CIFTI."""
+"""Readers of surface maps and their meshes: NPZ, GIFTI, MGH and CIFTI."""
 
 from __future__ import annotations
 

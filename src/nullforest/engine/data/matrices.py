@@ -1,6 +1,6 @@
-"""Where does X lie, and how is a block of its columns read? Sparse, on disk, or memory-mapped.
+"""Matrices that are read by blocks of columns: sparse, on disk, or memory-mapped.
 
-Nothing here is ever read whole. A kind of matrix is known by its type, so that none of the packages
+None is ever read whole. A kind of matrix is recognised by its type, so that none of the packages
 that make them need be installed for the others.
 """
 
@@ -9,50 +9,39 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, MissingExtraError, reason_of
+from nullforest._util.files import as_path
+from nullforest.engine.data.dense import check_axes
 from nullforest.tallies.tally import Names
 
-#: Bytes of a memory-mapped array that are let into memory at a time.
+#: Bytes of a memory-mapped array that are in memory at a time.
 AT_ONCE = 2**28
 
 
 @dataclass(frozen=True)
 class Source:
-    """A matrix that is read by blocks of columns.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        Samples and features.
-    read : callable
-        The columns from `begin` to `end` as a dense array, (S, end - begin).
-    itemsize : int
-        Bytes of a value once it is read.
-    together : int
-        Columns that are stored together, so that blocks should be multiples of it.
-    """
+    """A matrix that is read by blocks of columns."""
 
     shape: tuple[int, int]
-    read: Callable[[int, int], NDArray[Any]]
-    itemsize: int = 8
-    together: int = 1
+    read: Callable[[int, int], NDArray[Any]]  # columns from begin to end as a dense array
+    itemsize: int = 8  # of a value once it is read
+    together: int = 1  # columns that are stored together: blocks should be multiples of it
 
 
 class ParquetColumns:
-    """A Parquet file as a matrix, of which only some columns are read at a time.
+    """A Parquet file as a matrix, read by blocks of columns.
 
     Parameters
     ----------
     path : path
         The file; rows are samples.
     drop : iterable of str
-        Columns that are no features: the target, names of samples.
+        Columns that are not features: the target, names of samples.
 
     Examples
     --------
@@ -71,15 +60,15 @@ class ParquetColumns:
             import pyarrow.parquet
         except ImportError:
             raise MissingExtraError("pyarrow", "parquet", "Reading Parquet") from None
-        self.path = Path(path)
-        if not self.path.exists():
-            raise InputError(f"There is no file {self.path}; check the path.")
+        self.path = as_path(path)
         try:
             self.file = pyarrow.parquet.ParquetFile(self.path)
-        except pyarrow.ArrowInvalid as error:
+        except FileNotFoundError:
+            raise InputError(f"There is no file {self.path}; check the path.") from None
+        except (pyarrow.ArrowException, OSError) as error:
             raise InputError(
-                f"{self.path} is not a whole Parquet file ({error}); it may be damaged or cut "
-                "short."
+                f"{self.path} is not a whole Parquet file ({reason_of(error)}); it may be damaged "
+                "or truncated."
             ) from None
         known = [name for name in self.file.schema_arrow.names if not name.startswith("__index_")]
         dropped = set(drop)
@@ -90,24 +79,38 @@ class ParquetColumns:
 
     def column(self, name: str) -> NDArray[Any]:
         """One column by its name, such as the target."""
-        values: NDArray[Any] = self.file.read(columns=[name]).column(0).to_numpy()
-        return values
+        return self._columns([name])[0]
 
     def read(self, begin: int, end: int) -> NDArray[Any]:
         """Some of the features, (S, end - begin)."""
-        names = self.names[begin:end].tolist()
-        table = self.file.read(columns=names)
-        columns = [table.column(name).to_numpy() for name in names]  # nulls become NaN
+        columns = self._columns(self.names[begin:end].tolist())
+        for name, values in zip(self.names[begin:end], columns, strict=True):
+            if values.dtype.kind in "mM":
+                raise InputError(f"Column {str(name)!r} holds dates, not numbers; drop it.")
         return np.stack(columns, axis=1)
+
+    def _columns(self, names: list[str]) -> list[NDArray[Any]]:
+        import pyarrow
+
+        try:
+            table = self.file.read(columns=names)
+            return [table.column(name).to_numpy() for name in names]  # nulls become NaN
+        except (pyarrow.ArrowException, OSError, KeyError) as error:
+            raise InputError(
+                f"{', '.join(names):.60} of {self.path} cannot be read ({reason_of(error)}); a "
+                "column is missing, or the file is damaged."
+            ) from None
 
 
 def unwrapped(X: Any) -> tuple[Any, Names | None]:
     """The matrix inside an AnnData object, with the names of its variables; else X itself."""
     if _made_by(X, "anndata") and hasattr(X, "var_names"):
         names = np.array([str(name) for name in X.var_names], dtype=str)
-        inner = X.X
-        # By rows a column lies all over the file; taken into memory it stays as sparse as it is.
-        by_rows = _made_by(inner, "anndata") and getattr(inner, "format", "") == "csr"
+        if (inner := X.X) is None:
+            raise InputError("This AnnData holds no matrix X; give one of its layers as X.")
+        # In row order a column is spread over the whole file; in memory it stays as sparse.
+        # A view of an AnnData in memory holds a scipy matrix, which needs nothing of this.
+        by_rows = hasattr(inner, "to_memory") and getattr(inner, "format", "") == "csr"
         return (inner.to_memory() if by_rows else inner), names
     if isinstance(X, ParquetColumns):
         return X, X.names
@@ -120,7 +123,10 @@ def is_sparse(X: Any) -> bool:
 
 
 def sparse_columns(X: Any) -> Any:
-    """A sparse matrix by columns, in the form that the engine reads: sorted, nothing twice."""
+    """A sparse matrix by columns, in the form that the kernel reads: sorted, nothing twice."""
+    check_axes(X)
+    if X.dtype.kind == "c":
+        raise InputError("X holds complex numbers; give its real part, or its absolute values.")
     columns = X.tocsc()
     if columns.dtype not in (np.float32, np.float64):
         short = columns.dtype.kind == "b" or columns.dtype.itemsize <= 2
@@ -132,16 +138,15 @@ def sparse_columns(X: Any) -> Any:
 
 
 def source_of(X: Any) -> Source | None:
-    """How to read X by columns; None where it is an ordinary matrix in memory."""
+    """X as a matrix read by columns; None where it is an ordinary matrix in memory."""
     if is_sparse(X):
         return Source(X.shape, lambda begin, end: X[:, begin:end].toarray(), X.dtype.itemsize)
     if isinstance(X, ParquetColumns):
         return Source(X.shape, X.read)
-    if _made_by(X, "anndata") and hasattr(X, "to_memory"):
-        # The sparse columns of a backed AnnData.
+    if _made_by(X, "anndata") and hasattr(X, "to_memory"):  # sparse columns of a backed AnnData
         return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
     if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):
-        _check_axes(X)
+        check_axes(X)
         chunks = getattr(X, "chunks", None)
         return Source(
             tuple(X.shape),
@@ -153,15 +158,15 @@ def source_of(X: Any) -> Source | None:
 
 
 def source_of_array(array: NDArray[Any]) -> Source:
-    """How to read an array by columns, letting go of what a memory-mapped one has read."""
+    """An array as a matrix read by columns; a memory-mapped one releases what was read."""
     S, F = array.shape
     mapped = _map_of(array)
     if mapped is None:
         return Source((S, F), lambda begin, end: array[:, begin:end], array.itemsize)
 
     def read(begin: int, end: int) -> NDArray[Any]:
-        # Where the rows lie one after the other, some columns of all of them are pages all over
-        # the file, and the system maps what lies around each.
+        # In row order a few columns are spread over all pages of the file, and the system maps
+        # whatever surrounds each.
         block = np.empty((S, end - begin), array.dtype)
         rows = max(1, AT_ONCE // (F * array.itemsize))
         for first in range(0, S, rows):
@@ -173,7 +178,7 @@ def source_of_array(array: NDArray[Any]) -> Source:
 
 
 def _map_of(array: NDArray[Any]) -> mmap.mmap | None:
-    """The map behind a memory-mapped array, unless it holds changes of its own."""
+    """The map behind a memory-mapped array, unless it is copied on writing."""
     if not isinstance(array, np.memmap) or array.mode not in ("r", "r+"):
         return None
     base: Any = array
@@ -184,10 +189,3 @@ def _map_of(array: NDArray[Any]) -> mmap.mmap | None:
 
 def _made_by(X: Any, *packages: str) -> bool:
     return any(kind.__module__.split(".")[0] in packages for kind in type(X).__mro__)
-
-
-def _check_axes(X: Any) -> None:
-    if len(X.shape) != 2:
-        raise InputError(
-            f"X must be a table of samples × features, not an array of {len(X.shape)} axes."
-        )

@@ -1,4 +1,4 @@
-"""What is y: classes, numbers, or distances between the samples?"""
+"""Targets: classes, numbers, or distances between the samples; and the weights of the samples."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.engine.settings import real_number
 
 Criterion = Literal["gini", "entropy", "variance", "neighbourhood"]
 
 #: Whole numbers with more distinct values than this are quantities (an age), not classes.
 MOST_INTEGER_CLASSES = 20
+#: Bounds of numbers, distances and weights, and inverses of the least ones. The kernel squares sums
+#: of weight · number² (or distance): (2²² · 1e25 · 1e100)² is below the largest double, 1e308.
+MOST_NUMBER, MOST_DISTANCE, MOST_WEIGHT = 1e50, 1e100, 1e25
 
 
 @dataclass(frozen=True)
 class Target:
-    """y as the engine takes it: int64 codes (S,), doubles (S, Q) or distances (S, S)."""
+    """The target as the kernel takes it: int64 codes (S,), doubles (S, Q) or distances (S, S)."""
 
     criterion: Criterion
     values: NDArray[Any]
@@ -35,26 +39,27 @@ class Target:
 
 def as_target(
     y: Any,
-    *,
     n_samples: int,
-    X: NDArray[Any],
+    *,
+    values: Callable[[], Any] = lambda: None,
     criterion: str = "auto",
     distance: Callable[[Any], Any] | None = None,
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
 ) -> Target:
-    """Check y and the weights, and bring them into the engine's form."""
-    allowed = ("auto", "gini", "entropy", "variance", "neighbourhood")
-    if criterion not in allowed:
-        raise InputError(f"criterion = {criterion!r} is not known; use one of {allowed}.")
+    """Check y and the weights, and convert them to the form of the kernel.
+
+    `values` is called for the values of X where y is None.
+    """
+    refuse_masked(y)
     weight = _weights(sample_weight, n_samples)
     if criterion == "neighbourhood" or distance is not None or y is None:
         if class_weight is not None:
             raise InputError("class_weight needs classes; the neighbourhood criterion has none.")
         if criterion not in ("neighbourhood", "auto"):
             raise InputError(f"Distances need criterion='neighbourhood', not {criterion!r}.")
-        values = _distances(y, n_samples, X, distance)
-        return Target("neighbourhood", values, flat=False, weight=_plain(weight))
+        distances = _distances(y, n_samples, values, distance)
+        return Target("neighbourhood", distances, flat=False, weight=_plain(weight))
     array = _array(y, n_samples)
     if criterion == "auto":
         criterion = "gini" if _looks_like_classes(array) else "variance"
@@ -63,10 +68,14 @@ def as_target(
             raise InputError("class_weight needs classes, but y holds numbers.")
         return Target("variance", *_numbers(array), weight=_plain(weight))
     codes, classes = _classes(array)
-    weight = _with_class_weight(weight, codes, classes, class_weight)
-    return Target(
-        "gini" if criterion == "gini" else "entropy", codes, classes, weight=_plain(weight)
-    )
+    weight = _plain(_with_class_weight(weight, codes, classes, class_weight))
+    return Target("gini" if criterion == "gini" else "entropy", codes, classes, weight=weight)
+
+
+def refuse_masked(values: Any, name: str = "y") -> None:
+    """Refuse masked values, which a conversion to an array would reveal."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{name} has masked values; drop those samples from X and y.")
 
 
 def _array(y: Any, n_samples: int) -> NDArray[Any]:
@@ -75,23 +84,21 @@ def _array(y: Any, n_samples: int) -> NDArray[Any]:
         array = array[:, 0]
     if array.ndim not in (1, 2):
         raise InputError(f"y must have one axis (or two, for several outputs), not {array.ndim}.")
+    if array.dtype.kind == "c":
+        raise InputError("y holds complex numbers; give real numbers or classes.")
     if len(array) != n_samples:
         raise InputError(f"y has {len(array)} values for {n_samples} samples; give one each.")
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise InputError("y holds infinite values; replace them or drop those samples.")
-    if _any_missing(array):
-        raise InputError("y has missing values; drop those samples from X and y.")
-    return array
-
-
-def _any_missing(array: NDArray[Any]) -> bool:
-    if array.dtype.kind == "f":
-        return bool(np.isnan(array).any())
     if array.dtype.kind == "O":
         from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
 
-        return bool(np.any(isna(array)))
-    return array.dtype.kind in "mM" and bool(np.isnat(array).any())
+        missing = isna(array)
+    else:
+        missing = array != array  # NaN and NaT
+    if np.any(missing):
+        raise InputError("y has missing values; drop those samples from X and y.")
+    return array
 
 
 def _looks_like_classes(array: NDArray[Any]) -> bool:
@@ -113,76 +120,91 @@ def _classes(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     except TypeError:
         raise InputError("y mixes types that cannot be compared; make all labels text.") from None
     if len(classes) < 2:
-        raise InputError(f"y holds one class only ({classes[0]!r}); there is nothing to tell.")
+        raise InputError(f"y holds one class only ({classes[0]!r}); at least two are needed.")
     return codes.astype(np.int64), classes
 
 
 def _numbers(array: NDArray[Any]) -> tuple[NDArray[np.float64], None, bool]:
-    try:
-        numbers = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "y holds text, but criterion='variance' needs numbers; use 'gini' for classes."
-        ) from None
-    if not np.all(np.abs(numbers) < 1e150):  # squares of larger ones overflow
-        raise InputError("y holds infinite or huge values (above 1e150); scale y, or drop them.")
+    wrong = "y holds text, but criterion='variance' needs numbers; use 'gini' for classes."
+    numbers = _real(array, wrong)
+    if not np.all(np.abs(numbers) < MOST_NUMBER):
+        raise InputError(f"y holds values beyond {MOST_NUMBER:g}; scale y, or drop them.")
     if np.all(numbers == numbers[0]):
-        raise InputError("y is constant; there is nothing to predict.")
-    if np.ptp(numbers) < 1e-150:  # squares of smaller differences vanish
-        raise InputError("The values of y differ by less than 1e-150; scale y.")
+        raise InputError("y is constant, so that no feature can predict it; give another target.")
+    if np.ptp(numbers) < 1 / MOST_NUMBER:
+        raise InputError(f"The values of y differ by less than {1 / MOST_NUMBER:g}; scale y.")
     return numbers.reshape(len(numbers), -1), None, numbers.ndim == 1
 
 
 def _distances(
-    y: Any, n_samples: int, X: NDArray[Any], distance: Callable[[Any], Any] | None
+    y: Any,
+    n_samples: int,
+    values: Callable[[], Any],
+    distance: Callable[[Any], Any] | None,
 ) -> NDArray[np.float64]:
     if distance is not None:
-        y = distance(X if y is None else np.asarray(y))
+        if not callable(distance):
+            raise InputError(f"distance = {distance!r:.60} must be a function.")
+        y = distance(values() if y is None else np.asarray(y))
     elif y is None:
-        from scipy.spatial.distance import pdist, squareform  # slow to import, rarely asked
+        from scipy.spatial.distance import pdist, squareform  # slow to import, rarely needed
 
-        if np.isnan(X).any():
+        if np.isnan(X := values()).any():
             raise InputError("X has missing values; give the distances between samples as y.")
         y = squareform(pdist(X))
-    try:
-        matrix = np.ascontiguousarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "The neighbourhood criterion needs y as a matrix of distances, or distance= a "
-            "function that makes one from y."
-        ) from None
+    needed = "y as a matrix of distances, or distance= a function that makes one from y"
+    matrix = _real(y, f"The neighbourhood criterion needs {needed}.")
     if matrix.shape != (n_samples, n_samples):
         raise InputError(
             f"The distances have the shape {matrix.shape}; for {n_samples} samples give "
             f"({n_samples}, {n_samples}), or distance= a function that makes them from y."
         )
-    if not np.all(np.isfinite(matrix)) or matrix.min() < 0.0:
-        raise InputError("Distances must be finite and not negative.")
+    if not np.all(matrix <= MOST_DISTANCE) or matrix.min() < 0.0:  # NaN neither
+        raise InputError(
+            f"Distances must be finite, not negative and at most {MOST_DISTANCE:g}; scale them."
+        )
     if not np.array_equal(matrix, matrix.T):
         if not np.allclose(matrix, matrix.T):
             raise InputError("The distances are not symmetric: d(a, b) must equal d(b, a).")
         matrix = (matrix + matrix.T) / 2.0
     if np.any(np.diag(matrix) != 0.0):
         raise InputError("The distance of a sample to itself must be 0.")
-    if matrix.max() == 0.0:
-        raise InputError("All distances are 0; there is nothing to tell the samples apart by.")
+    if matrix.max() < 1 / MOST_DISTANCE:
+        raise InputError("All distances are 0, so that no split separates samples.")
     return matrix
 
 
 def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
-    try:
-        weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight must hold numbers, one for each sample.") from None
+    refuse_masked(sample_weight, "sample_weight")
+    weight = _real(sample_weight, "sample_weight must hold numbers, one for each sample.")
     if weight.shape != (n_samples,):
         raise InputError(
             f"sample_weight has the shape {weight.shape} for {n_samples} samples; give one each."
         )
-    if not np.all(np.isfinite(weight)) or weight.min() < 0.0 or weight.sum() == 0.0:
-        raise InputError("sample_weight must be finite, not negative, and not all zero.")
+    return _checked_weights("sample_weight", weight)
+
+
+def _checked_weights(name: str, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not np.all(weight >= 0.0) or not np.any(weight):  # NaN neither
+        raise InputError(f"{name} must be finite, not negative, and not all zero.")
+    if weight.max() > MOST_WEIGHT or weight[weight > 0].min() < 1 / MOST_WEIGHT:
+        raise InputError(
+            f"{name} must lie between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}, or be 0; scale it."
+        )
     return weight
+
+
+def _real(values: Any, message: str) -> NDArray[np.float64]:
+    """Values as floats; the message says what is wrong with others."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":  # numpy would drop the imaginary part
+            raise TypeError
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(message) from None
 
 
 def _with_class_weight(
@@ -193,21 +215,18 @@ def _with_class_weight(
 ) -> NDArray[np.float64] | None:
     if class_weight is None:
         return weight
-    if not isinstance(class_weight, Mapping):
-        if class_weight != "balanced":
-            raise InputError(f"class_weight = {class_weight!r}; use 'balanced' or a dictionary.")
+    known = classes.tolist()
+    if isinstance(class_weight, Mapping):
+        if unknown := [c for c in class_weight if c not in known]:
+            raise InputError(f"class_weight names {unknown[0]!r}, which is not a class of y.")
+        given = [real_number("class_weight", class_weight.get(c, 1.0), MOST_WEIGHT) for c in known]
+        per_class = np.array(given)
+    elif class_weight == "balanced":
         per_class = len(codes) / (len(classes) * np.bincount(codes))
     else:
-        unknown = [c for c in class_weight if c not in classes.tolist()]
-        if unknown:
-            raise InputError(f"class_weight names {unknown[0]!r}, which is not a class of y.")
-        per_class = np.array([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
-        if not np.all(np.isfinite(per_class)) or per_class.min() < 0.0:
-            raise InputError("class_weight must be finite and not negative.")
-    product: NDArray[np.float64] = per_class[codes] * (1.0 if weight is None else weight)
-    if product.sum() == 0.0:
-        raise InputError("class_weight and sample_weight together leave no sample any weight.")
-    return product
+        raise InputError(f"class_weight = {class_weight!r} must be 'balanced' or a dictionary.")
+    product = per_class[codes] * (1.0 if weight is None else weight)
+    return _checked_weights("The product of class_weight and sample_weight", product)
 
 
 def _plain(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -1,4 +1,4 @@
-"""How much are the features alike? Probes are independent of all columns; real features are not."""
+"""Mean squared correlation between features, which probes, being independent, do not share."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from nullforest.engine.data.targets import Target
 
 Floats = NDArray[np.float32]  # ranks to seven digits are enough
 
-#: Columns that are compared with each other: the pairs of 300 know the mean to 1e-4.
+#: Columns whose pairs are correlated: those of 300 estimate the mean to 1e-4.
 FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
-#: Values (samples × columns) beyond which fewer columns are: half a megabyte.
+#: Values (samples × columns) above which fewer columns are used: half a megabyte.
 MOST_VALUES = 120_000
 
 
 def mean_r2(table: RankTable, target: Target) -> float:
-    """Mean squared rank correlation of pairs of features, beyond chance and given y.
+    """Mean squared rank correlation between features, conditional on the target.
 
-    Zero for independent features, one for columns that are all the same. What y explains is taken
-    out first, so that relevant features do not count as alike. The columns stand evenly apart in
-    the table, so that nothing is random.
+    Its expectation for independent features is subtracted: zero for these, one for identical
+    columns. The ranks are residuals after regression on the target, so that relevant features do
+    not count as correlated. The columns are evenly spaced in the table; nothing is random.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def mean_r2(table: RankTable, target: Target) -> float:
     number = int(np.clip(MOST_VALUES // n_samples, FEWEST_COLUMNS, MOST_COLUMNS))
     columns = np.unique(np.linspace(0, n_features - 1, number).astype(np.int64))
     explained = _explained(target, n_samples)
-    free = n_samples - explained.shape[1]
-    if free < 2:
+    freedom = n_samples - explained.shape[1]
+    if freedom < 2:
         return 0.0
     ranks = np.empty((n_samples, len(columns)), np.float32)
     for place, column in enumerate(columns):
@@ -56,12 +56,12 @@ def mean_r2(table: RankTable, target: Target) -> float:
         return 0.0
     ranks /= length
     squares = ((ranks.T @ ranks) ** 2).sum(dtype=np.float64) - n
-    # Rounded, since the order in which sums are taken differs from machine to machine.
-    return round(float(max(squares / (n * (n - 1)) - 1 / free, 0.0)), 4)
+    # Rounded, since the order of summation differs between machines.
+    return round(float(max(squares / (n * (n - 1)) - 1 / freedom, 0.0)), 4)
 
 
 def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Ranks of the samples, equal values sharing the middle one."""
+    """Ranks of the samples, equal values at their mean rank; `rankdata` would sort once more."""
     middle: NDArray[Any] = np.arange(len(order))
     if not differs[:-1].all():
         group = np.cumsum(np.append(0, differs[:-1]), dtype=np.int64)
@@ -73,7 +73,7 @@ def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray
 
 def _explained(target: Target, n_samples: int) -> Floats:
     """Orthonormal columns that span a constant and y."""
-    if target.criterion == "neighbourhood":  # y is a matrix of distances
+    if target.criterion == "neighbourhood":  # the target is a matrix of distances
         known = np.ones((n_samples, 1))
     elif target.n_classes:
         known = np.eye(target.n_classes)[np.asarray(target.values)]

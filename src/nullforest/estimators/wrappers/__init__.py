@@ -1,4 +1,4 @@
-"""What if one forest is not enough? Selectors that call a selector again and again."""
+"""Wrappers: selectors that fit another selector several times."""
 
 from nullforest.estimators.wrappers.backward import BackwardElimination
 from nullforest.estimators.wrappers.forward import ForwardSelection

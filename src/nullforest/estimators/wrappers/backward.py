@@ -1,24 +1,24 @@
-"""Which of the selected features are still needed without the rest? Backward elimination.
+"""Backward elimination: forests on the selected features alone, until all are selected.
 
 A forest is grown on all features and those that the selector does not select are dropped; a new
-forest judges what is left, and so on until nothing falls out.
+forest tests the rest, and so on until none is dropped.
 
-**What is guaranteed.** Features only ever fall out, so the answer is part of what the first
-forest selected, and whatever limits the *number* of false ones there holds for it too: the
+**What is guaranteed.** Features are only ever dropped, so the result is a subset of the first
+forest's selection, and whatever limits the *number* of false ones there holds for it too: the
 probability of any false feature (error="fwer") is at most alpha, and the expected number of false
 features (error="fpr") at most alpha times the number of features. The p-values of the first
-forest back that claim, once.
+forest support that claim, once.
 
-**What is not.** The later forests see samples that have already spoken for these features, so
-their p-values are too small for a null feature that was lucky; they are used to drop features and
-back no claim. A false discovery *rate* (error="fdr") is not inherited: dropping true features
-raises the share of false ones. Out-of-bag errors of the later forests are too good for the same
-reason; compare them with each other, and test on other samples.
+**What is not.** The later forests see the samples on which these features were selected, so their
+p-values are too small for null features; they are used to drop features and support no claim. A
+false discovery *rate* (error="fdr") is not inherited: dropping true features raises the share of
+false ones. Out-of-bag errors of the later forests are too small for the same reason; compare them
+with each other, and test on other samples.
 
-**Why permuted columns.** The nulls of nullforest learn from the many features that mean nothing.
-Among selected features there are none left, so each later forest also gets columns of the data
-whose rows are permuted, nine for each feature and 200 at least; they are null for certain and
-are never returned.
+**Why permuted columns.** The null models are estimated from many null features. Among selected
+features there are none left, so each later forest also gets columns of the data whose rows are
+permuted, nine for each feature and 200 at least; they are null by construction and are never
+returned.
 """
 
 from __future__ import annotations
@@ -31,48 +31,39 @@ import pandas as pd
 from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
 
-#: Permuted columns for each feature: null features are then nine tenths, as the nulls assume.
+#: Permuted columns for each feature: null features are then nine tenths, as the models assume.
 _PER_FEATURE = 9
 #: Fewest permuted columns: the expected count is then known to a few per cent.
 _FEWEST = 200
 
 
 class BackwardElimination(SelectorWrapper):
-    """Drop what is not selected, grow again on the rest, until nothing falls out.
+    """Drop the features that are not selected, grow again on the rest, until none is dropped.
+
+    The text of :mod:`nullforest.estimators.wrappers.backward` states what is guaranteed.
 
     Parameters
     ----------
-    selector : selector or function, optional
-        Gives a Selection; a :class:`~nullforest.ForestSelector` where not given. A function is
-        called as `selector(X, y, seed=...)`.
     max_steps : int, optional
         Most forests to grow; no limit where not given (every step drops a feature, so it ends).
-    random_state : int, RandomState or None, default 0
-        Seed; the first forest equals that of the selector alone with this seed.
-    resume : path, optional
-        File in which finished steps are kept, and from which an interrupted run goes on.
-    progress : bool, default True
-        Show a bar on a terminal when the work lasts.
+    selector, random_state, resume, progress
+        As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
+        seed.
 
     Attributes
     ----------
     support_ : (F,) bool
         The features that are left.
     selection_ : Selection
-        Answer of the first forest; its p-values are the ones that carry the error claim.
+        Selection of the first forest; its p-values support the error rate.
     trail_ : DataFrame
-        One row per forest: step, n_features (judged), n_kept, oob_error (share of wrong labels or
+        One row per forest: step, n_features (tested), n_kept, oob_error (share of wrong labels or
         mean squared error), oob_loss (Brier score or the same) of a forest on these features.
     table_ : DataFrame
         All features: count and p_value of the first forest, step at which the feature was dropped
         (-1 for those that stay), selected.
     n_steps_ : int
-        Forests that were judged.
-
-    Notes
-    -----
-    What is guaranteed and what not is written at the top of the module
-    :mod:`nullforest.estimators.wrappers.backward`.
+        Number of forests.
 
     Examples
     --------
@@ -108,18 +99,18 @@ class BackwardElimination(SelectorWrapper):
         rows = [_row(0, run.n_features, len(kept), oob)]
         dropped = np.full(run.n_features, -1)
         dropped[~first.selection.support] = 0
-        fell_out = len(kept) < run.n_features
+        dropping = len(kept) < run.n_features
         step = 1
-        while fell_out and len(kept) and (self.max_steps is None or step < self.max_steps):
+        while dropping and len(kept) and (self.max_steps is None or step < self.max_steps):
             run.report(step, step + 1)  # one more at least
             if step > len(run.checkpoint.steps):
-                run.checkpoint.add(_judge(run, kept, step))
+                run.checkpoint.add(_step(run, kept, step))
             done = run.checkpoint.steps[step - 1]
             rows.append({"step": step, "n_features": len(kept), **done["row"]})
             left = np.asarray(done["kept"], np.int64)
             gone = np.setdiff1d(kept, left)
             dropped[gone] = step
-            fell_out, kept, step = len(gone) > 0, left, step + 1
+            dropping, kept, step = len(gone) > 0, left, step + 1
         support = np.zeros(run.n_features, bool)
         support[kept] = True
         self.trail_ = pd.DataFrame(rows)
@@ -127,8 +118,8 @@ class BackwardElimination(SelectorWrapper):
         self._keep(first.selection, support, dropped=dropped)
 
 
-def _judge(run: Run, kept: Ints, step: int) -> dict[str, Any]:
-    """One more forest on what is left, beside permuted columns."""
+def _step(run: Run, kept: Ints, step: int) -> dict[str, Any]:
+    """One more forest on the features that are left, beside permuted columns."""
     X, names = with_permuted(run, kept, step)
     if names is not None:
         X = pd.DataFrame(X, columns=names)

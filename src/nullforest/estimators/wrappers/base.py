@@ -1,4 +1,4 @@
-"""What do all wrappers share? A selector that is cloned, seeded and fitted on parts of the data."""
+"""The base of all wrappers: a selector that is cloned, seeded and fitted on parts of the data."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from nullforest import __version__
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, progress_bar
+from nullforest._util.progress import Report, progress_bar, silent
+from nullforest.compute.checkpoints import Checkpoint, digest, plain
+from nullforest.engine.data.dense import checked_columns
+from nullforest.engine.data.targets import refuse_masked
 from nullforest.estimators.selector import ForestSelector
-from nullforest.estimators.wrappers.checkpoints import Checkpoint, run_key
 from nullforest.selection.selection import Selection
 
 Ints = NDArray[np.int64]
-#: Settings that cannot change the result, so that a run may go on with others.
+#: Settings that cannot change the result, so that a run may resume with others.
 _IDLE = ("resume", "progress", "n_jobs", "random_state")
 
 
@@ -33,6 +36,24 @@ class Fitted:
     selector: Any
 
 
+class Steps:
+    """The finished steps of a run, each a dictionary of plain numbers, lists and strings.
+
+    The seed that the checkpoint holds wins, so that a run that drew it at random can be resumed.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, seed: int) -> None:
+        self._checkpoint = checkpoint
+        known = checkpoint.read("steps")
+        self.seed: int = seed if known is None else known.content["seed"]
+        self.steps: list[dict[str, Any]] = [] if known is None else known.content["steps"]
+
+    def add(self, step: dict[str, Any]) -> None:
+        """Keep one more finished step."""
+        self.steps.append(step)
+        self._checkpoint.write("steps", {"seed": self.seed, "steps": self.steps})
+
+
 @dataclass(frozen=True)
 class Run:
     """The data of one call of `fit`, and what its steps need."""
@@ -41,7 +62,7 @@ class Run:
     y: NDArray[Any]
     names: NDArray[Any] | None
     selector: Any
-    checkpoint: Checkpoint
+    checkpoint: Steps
     report: Report
 
     @property
@@ -65,12 +86,12 @@ class Run:
         return pd.DataFrame(X, columns=self.names if chosen is None else self.names[chosen])
 
     def for_workers(self) -> Run:
-        """The same without what stays here: file, progress, and more than one thread each."""
+        """The same without what stays here: checkpoint, progress, more than one thread each."""
         selector = self.selector
         if hasattr(selector, "get_params") and "n_jobs" in selector.get_params():
             selector = clone(selector).set_params(n_jobs=1)
-        checkpoint = Checkpoint(None, "", self.checkpoint.seed)
-        return replace(self, selector=selector, checkpoint=checkpoint, report=_silent)
+        steps = Steps(Checkpoint(None, "", {}), self.checkpoint.seed)
+        return replace(self, selector=selector, checkpoint=steps, report=silent)
 
     def select(self, X: Any, y: Any, step: int, **changes: Any) -> Fitted:
         """Fit the selector on a table with the seed of a step."""
@@ -133,6 +154,8 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
         """
         selector = ForestSelector() if self.selector is None else self.selector
         self._check(selector)
+        X, names = checked_columns(X)
+        refuse_masked(y)
         X, y = validate_data(
             self,
             X,
@@ -156,11 +179,13 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
             seed = int(check_random_state(seed).randint(2**31 - 1))
         else:
             settings["seed"] = int(seed)
-        key = "" if self.resume is None else run_key(X, y, settings)
-        checkpoint = Checkpoint(self.resume, key, int(seed))
-        names = getattr(self, "feature_names_in_", None)
-        with progress_bar(self._counted, None if self.progress else _silent) as report:
-            self._run(Run(X, y, names, selector, checkpoint, report))
+        data = {"features": X, "feature names": names, "target": y}
+        identity = {} if self.resume is None else _identity(data, settings)
+        with (
+            Checkpoint(self.resume, "series of forests", identity) as checkpoint,
+            progress_bar(self._counted, None if self.progress else silent) as report,
+        ):
+            self._run(Run(X, y, names, selector, Steps(checkpoint, int(seed)), report))
         return self
 
     def _check(self, selector: Any) -> None:
@@ -197,7 +222,7 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     @property
     def tally_(self) -> Any:
-        """What the first forest chose, on all samples and features."""
+        """Tally of the first forest, on all samples and features."""
         check_is_fitted(self, "selection_")
         return self.selection_.tally
 
@@ -214,5 +239,10 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return tags
 
 
-def _silent(done: float, total: int) -> None:
-    """Show nothing."""
+def _identity(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """What the result of a run depends on."""
+    return {
+        "version of nullforest": __version__,
+        **{name: digest(value) for name, value in data.items()},
+        **{name: plain(value) for name, value in settings.items()},
+    }

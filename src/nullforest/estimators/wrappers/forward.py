@@ -1,19 +1,19 @@
-"""Which few features are enough to predict? Forward selection by p-value and out-of-bag error.
+"""Forward selection: few features that predict, by p-value and out-of-bag error.
 
 One forest on all features gives the p-values. The features that it selects are tried in the order
 of their p-values: each joins if the out-of-bag loss of a forest on those that have joined falls by
 more than the standard error of that fall, sample by sample. It starts from guessing (the class
 shares, or the mean).
 
-**What is guaranteed.** Only features that the first forest selected can join, so the answer is
-part of its selection: the probability of any false feature (error="fwer") is at most alpha, and
+**What is guaranteed.** Only features that the first forest selected can join, so the result is a
+subset of its selection: the probability of any false feature (error="fwer") is at most alpha, and
 the expected number of false features (error="fpr") at most alpha times the number of features.
-Each p-value is used once, for that; the order of trial and the out-of-bag errors back no claim.
+Each p-value is used once, for that; the order of trial and the out-of-bag errors support no claim.
 
 **What is not.** A false discovery rate (error="fdr") is not inherited by a part of the selection.
-A feature that does not join is not shown to mean nothing: what it knows may be known already. The
-out-of-bag errors on the trail are those of features that were chosen on the same samples, and so
-too good; test on other samples.
+A feature that does not join need not be null: its information may be in the others already. The
+out-of-bag errors on the trail are those of features that were selected on the same samples, and so
+too small; test on other samples.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns
 class ForwardSelection(SelectorWrapper):
     """Add features by p-value while the out-of-bag error improves.
 
+    The text of :mod:`nullforest.estimators.wrappers.forward` states what is guaranteed.
+
     Parameters
     ----------
-    selector : selector or function, optional
-        Gives a Selection; a :class:`~nullforest.ForestSelector` where not given. A function is
-        called as `selector(X, y, seed=...)`.
     standard_errors : float, default 1
         The loss must fall by more than this many of its standard errors.
     patience : int, default 1
@@ -43,30 +42,22 @@ class ForwardSelection(SelectorWrapper):
         correlated twin of a feature that has joined does not end the search.
     max_features : int, optional
         Most features to select.
-    random_state : int, RandomState or None, default 0
-        Seed; the first forest equals that of the selector alone with this seed.
-    resume : path, optional
-        File in which finished steps are kept, and from which an interrupted run goes on.
-    progress : bool, default True
-        Show a bar on a terminal when the work lasts.
+    selector, random_state, resume, progress
+        As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
+        seed.
 
     Attributes
     ----------
     support_ : (F,) bool
         The features that joined.
     selection_ : Selection
-        Answer of the first forest; its p-values are the ones that carry the error claim.
+        Selection of the first forest; its p-values support the error rate.
     trail_ : DataFrame
         One row per feature tried: feature, p_value, gain (fall of the loss) and its standard error
         gain_se, joined, and oob_error and oob_loss with the feature; the first row is guessing.
     table_ : DataFrame
         All features: count and p_value of the first forest, order (1 for the first that joined,
         0 for those that did not), selected.
-
-    Notes
-    -----
-    What is guaranteed and what not is written at the top of the module
-    :mod:`nullforest.estimators.wrappers.forward`.
 
     Examples
     --------

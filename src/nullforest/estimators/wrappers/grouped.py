@@ -1,8 +1,7 @@
-"""Which groups of features matter? A scikit-learn selector over groups.
+"""A scikit-learn selector of groups of features.
 
-One forest, one Selection; the counts are summed over groups and judged by the null of a sum. See
-:mod:`nullforest.features.groups` for what is guaranteed over groups and within them, and
-:mod:`nullforest.nulls.groups` for the null.
+The counts of one forest are summed over groups and tested. See :mod:`nullforest.features.groups`
+for what is guaranteed over groups and within them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from nullforest.selection.error_rates import ErrorRate
 
 
 class GroupSelector(SelectorWrapper):
-    """Keep the features of groups that a forest uses more often than chance explains.
+    """Select the features of groups that a forest uses more often than expected under the null.
 
     Parameters
     ----------
@@ -27,7 +26,7 @@ class GroupSelector(SelectorWrapper):
         see :func:`nullforest.select_groups`.
     selector : selector or function, optional
         Gives the Selection whose counts are summed; a :class:`~nullforest.ForestSelector` where
-        not given. Its alpha and error are those of single features and play no part here.
+        not given. Its alpha and error are those of single features and have no effect here.
     alpha : float, default 0.05
         The error rate to hold over groups.
     error : {"fdr", "fpr", "fdr_by", "fwer"}, default "fdr"
@@ -46,9 +45,9 @@ class GroupSelector(SelectorWrapper):
     support_ : (F,) bool
         The features that are kept.
     groups_ : GroupSelection
-        Which groups are selected, with their p-values, and which features within them.
+        Selected groups, with their p-values, and selected features within them.
     selection_ : Selection
-        Answer of the forest for single features.
+        Selection of single features.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Which features are hidden by stronger ones? Knock-out: remove what was found, and grow again.
+"""Knock-out: the selected features are removed and another forest is grown, layer by layer.
 
-Relevant features compete for nodes, and the strongest hide the others. So what a forest finds is
-removed and another forest is grown on the rest, until one finds nothing, by its p-values or by
-its out-of-bag loss (Konukoglu, Ganz et al. 2013). Each forest gives a layer.
+Relevant features compete for nodes, and the strongest hide the others. So the features that a
+forest selects are removed and another forest is grown on the rest, until one selects none, by its
+p-values or by its out-of-bag loss (Konukoglu, Ganz et al. 2013). Each forest gives a layer.
 
 **What is guaranteed.** Every layer is a test of its own forest, on features that no layer has
 found, and each p-value is used once. Where nothing is relevant the first layer is empty with the
@@ -14,10 +14,11 @@ table `accounting_` keeps both sums. spending="halving" gives layer l only alpha
 sum stays below alpha whatever the number of layers.
 
 **What is not.** That sum takes each layer's rate to hold on the features that are left. They are
-left because of the same samples: null features that were lucky are gone, which makes the later
-tests stricter rather than laxer, but it is no theorem. A false discovery rate holds for each
-layer, not for their union, though the sum of the layers' expected false discoveries, alpha times
-what each found, is kept too. The out-of-bag loss ends the search; it backs no claim.
+left because of the same samples: null features with a strong sample association are gone, which
+makes the later tests stricter rather than laxer, but it is no theorem. A false discovery rate holds
+for each layer, not for their union; the sum of the layers' expected false discoveries, alpha times
+the number that each selects, is kept too. The out-of-bag loss ends the search and supports no
+claim.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from nullforest.selection.selection import Selection
 
 @dataclass(frozen=True)
 class Layer:
-    """What one forest found, and what it spent.
+    """Selected features of one forest, and its share of the error rate.
 
     Attributes
     ----------
     features : list of int
-        Columns of the data that were found, the most significant first.
+        Selected columns of the data, the most significant first.
     counts, pvalues : list
         Their selection frequencies and p-values in this layer's forest.
     n_tested : int
@@ -57,7 +58,7 @@ class Layer:
     gain, gain_se : float
         How much smaller its out-of-bag loss is than that of guessing, and the standard error.
     accepted : bool
-        Whether the layer counts: it found something, and predicts better than guessing.
+        Whether the layer counts: it selected a feature, and predicts better than guessing.
     """
 
     features: list[int]
@@ -73,13 +74,12 @@ class Layer:
 
 
 class KnockOut(SelectorWrapper):
-    """Find features layer by layer: remove what was found, grow again.
+    """Select features layer by layer: remove the selected ones, grow again.
+
+    The text of :mod:`nullforest.estimators.wrappers.knockout` states what is guaranteed.
 
     Parameters
     ----------
-    selector : selector or function, optional
-        Gives a Selection; a :class:`~nullforest.ForestSelector` where not given. A function is
-        called as `selector(X, y, seed=...)`.
     stop : {"either", "pvalue"}, default "either"
         End when a forest finds nothing by p-value, or also when it predicts no better than
         guessing. The first layer needs p-values alone, so that it is the answer of one forest.
@@ -92,13 +92,9 @@ class KnockOut(SelectorWrapper):
         alpha.
     max_layers : int, default 20
         Most layers.
-    random_state : int, RandomState or None, default 0
-        Seed; the first forest equals that of the selector alone with this seed (and the same
-        alpha).
-    resume : path, optional
-        File in which finished layers are kept, and from which an interrupted run goes on.
-    progress : bool, default True
-        Show a bar on a terminal when the work lasts.
+    selector, random_state, resume, progress
+        As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
+        seed (and the same alpha).
 
     Attributes
     ----------
@@ -110,15 +106,10 @@ class KnockOut(SelectorWrapper):
         One row per forest, the last one included: layer, tested, found, alpha, alpha_sum,
         expected_false, expected_false_sum, oob_error, gain, gain_se, accepted.
     selection_ : Selection
-        Answer of the first forest.
+        Selection of the first forest.
     table_ : DataFrame
         All features: count and p_value of the first forest, layer (0 for those not found),
         layer_p_value (NaN for those), selected.
-
-    Notes
-    -----
-    What is guaranteed and what not is written at the top of the module
-    :mod:`nullforest.estimators.wrappers.knockout`.
 
     Examples
     --------
@@ -162,11 +153,11 @@ class KnockOut(SelectorWrapper):
             raise InputError(f"max_layers = {self.max_layers} must be at least 1.")
         changes = self._changes(run, 0)
         fitted = run.select(run.columns(), run.y, 0, **changes)
-        judged = [self._layer(run, np.arange(run.n_features), 0, fitted)]
+        layers = [self._layer(run, np.arange(run.n_features), 0, fitted)]
         found = np.zeros(run.n_features, bool)
-        while judged[-1].accepted:
-            found[judged[-1].features] = True
-            number = len(judged)
+        while layers[-1].accepted:
+            found[layers[-1].features] = True
+            number = len(layers)
             rest = np.flatnonzero(~found)
             if number >= self.max_layers or len(rest) < 2:
                 break
@@ -174,9 +165,9 @@ class KnockOut(SelectorWrapper):
             if number > len(run.checkpoint.steps):
                 again = run.select(run.columns(rest), run.y, number, **self._changes(run, number))
                 run.checkpoint.add(asdict(self._layer(run, rest, number, again)))
-            judged.append(Layer(**run.checkpoint.steps[number - 1]))
-        self.layers_ = [layer for layer in judged if layer.accepted]
-        self.accounting_ = accounting(judged)
+            layers.append(Layer(**run.checkpoint.steps[number - 1]))
+        self.layers_ = [layer for layer in layers if layer.accepted]
+        self.accounting_ = accounting(layers)
         layer_of = np.zeros(run.n_features, np.int64)
         layer_p = np.full(run.n_features, np.nan)
         for number, layer in enumerate(self.layers_, start=1):
@@ -185,7 +176,7 @@ class KnockOut(SelectorWrapper):
         self._keep(fitted.selection, found, layer=layer_of, layer_p_value=layer_p)
 
     def _changes(self, run: Run, number: int) -> dict[str, float]:
-        """What layer `number` changes in the selector's settings."""
+        """Settings of the selector that differ in layer `number`."""
         if self.spending == "same":
             return {}
         alpha = getattr(run.selector, "alpha", None)
@@ -194,7 +185,7 @@ class KnockOut(SelectorWrapper):
         return {"alpha": alpha / 2 ** (number + 1)}
 
     def _layer(self, run: Run, tested: Ints, number: int, fitted: Fitted) -> Layer:
-        """Judge one forest by its p-values and its out-of-bag loss."""
+        """Test one forest by its p-values and its out-of-bag loss."""
         selection = fitted.selection
         here = np.flatnonzero(selection.support)
         here = here[np.argsort(selection.pvalues[here], kind="stable")]
@@ -220,7 +211,7 @@ class KnockOut(SelectorWrapper):
 
 
 def _expected_false(selection: Selection) -> float:
-    """Bound on the expected number of false features, by what the error rate promises."""
+    """Bound on the expected number of false features, from the error rate."""
     if selection.error == "fpr":
         return selection.alpha * len(selection.support)
     if selection.error == "fwer":
@@ -229,11 +220,11 @@ def _expected_false(selection: Selection) -> float:
 
 
 def accounting(layers: list[Layer]) -> pd.DataFrame:
-    """What each layer found and spent, with running sums over the accepted ones."""
+    """Selected features and error rate of each layer, with running sums."""
     rows = []
     alpha = expected = 0.0
     for number, layer in enumerate(layers, start=1):
-        # A layer that was looked at is paid for, whether it was accepted or not.
+        # Every layer that was tested counts, whether it was accepted or not.
         alpha += layer.alpha
         expected += layer.expected_false if layer.accepted else 0.0
         rows.append(

@@ -1,8 +1,8 @@
-"""How well do features predict? Losses of the samples that a tree did not see.
+"""Out-of-bag losses: how well a forest predicts the samples that a tree did not see.
 
 The loss of a sample is the Brier score ½ Σ_c (share_c − 1[y = c])² for classes and the squared
-error for numbers: proper scores, which tell small improvements that the share of wrong labels
-hides. Two sets of features are compared sample by sample, so that hard samples cancel.
+error for numbers: proper scores, which show small improvements that the share of wrong labels
+does not. Two sets of features are compared sample by sample, so that hard samples cancel.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from nullforest.engine import Forest, grow
 
 Floats = NDArray[np.float64]
-#: Trees of a forest that is grown for its predictions alone: about 250 judge each sample.
+#: Trees of a forest that is grown for its predictions alone: about 250 predict each sample.
 PREDICTING_TREES = 500
 
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """Loss of each sample (NaN where every tree saw it), and the error in everyday units.
+    """Loss of each sample (NaN where every tree saw it), and the error rate.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ def of_forest(forest: Forest) -> OutOfBag | None:
 
 def of_columns(X: Any, y: Any, seed: int, n_jobs: int = -1) -> OutOfBag | None:
     """Out-of-bag losses of a forest of 500 trees grown on these columns."""
-    # Pure leaves say 0 or 1 and hide what a single weak feature knows: leaves of some samples
-    # give shares (5, as in regression forests, where there are 100 samples and more).
+    # Pure leaves predict 0 or 1, which hides the effect of a single weak feature; larger leaves
+    # give shares (5 samples, as in regression forests, where there are 100 samples and more).
     forest = grow(
         X,
         y,
@@ -110,7 +110,7 @@ def of_guessing(y: Any) -> OutOfBag:
     from nullforest.engine.data.targets import as_target
 
     y = np.asarray(y)
-    target = as_target(y, n_samples=len(y), X=np.empty((len(y), 1)))
+    target = as_target(y, len(y))
     values = target.values
     if target.classes is not None:
         own = np.eye(len(target.classes))[values]

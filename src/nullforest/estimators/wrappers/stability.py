@@ -1,4 +1,4 @@
-"""Which features are found again in half of the samples? Stability selection.
+"""Stability selection: features that are selected on most random halves of the samples.
 
 The selector is run on many random halves of the samples; a feature is stable when the share of
 halves that select it reaches a threshold. Meinshausen & Bühlmann (2010) draw the halves
@@ -8,13 +8,13 @@ independently, Shah & Samworth (2013) in complementary pairs.
 half, the expected number of false features is bounded as written in
 `stability_bounds.py`. With complementary pairs this needs no assumption,
 where "false" means: selected on a half-sample less often than a feature drawn at random. The
-p-values only order the features; their calibration plays no part in the bound.
+p-values only order the features; the bound does not depend on their calibration.
 
 **What is not.** Where the selector itself decides how many features it takes (`keep=None`), q is
-replaced by its observed mean, and the bound is an estimate; with halves on which hardly anything
-is selected, an error rate that the selector holds on each half speaks for itself: a feature in the
-answer has passed it in a majority of halves. Halves are drawn within classes, so that none loses
-a class; the theorems then hold given the class sizes.
+replaced by its observed mean, and the bound is an estimate. Where hardly anything is selected, the
+error rate that the selector holds on each half says more: a stable feature has passed it on a
+majority of halves. Halves are drawn within classes, so that none loses a class; the theorems then
+hold given the class sizes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _PATH = 200
 
 
 class StabilitySelection(SelectorWrapper):
-    """Select the features that most random halves of the samples select.
+    """Select the features that are selected on most random halves of the samples.
+
+    The text of :mod:`nullforest.estimators.wrappers.stability` states what is guaranteed.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class StabilitySelection(SelectorWrapper):
     random_state : int, RandomState or None, default 0
         Seed of the halves and the forests.
     resume : path, optional
-        File in which finished halves are kept, and from which an interrupted run goes on.
+        Folder in which finished halves are kept, and from which an interrupted run resumes.
     progress : bool, default True
         Show a bar on a terminal when the work lasts.
 
@@ -81,14 +83,9 @@ class StabilitySelection(SelectorWrapper):
     ranked_ : (2 · pairs, K) int
         For each half the features of smallest p-value, in order; see :meth:`path`.
     selection_ : Selection
-        Answer of one forest on all samples.
+        Selection of one forest on all samples.
     table_ : DataFrame
         All features: count and p_value of the forest on all samples, probability, selected.
-
-    Notes
-    -----
-    What is guaranteed and what not is written at the top of the module
-    :mod:`nullforest.estimators.wrappers.stability`.
 
     Examples
     --------
@@ -100,7 +97,7 @@ class StabilitySelection(SelectorWrapper):
     (0.7, 0.83, 5)
     """
 
-    _counted = "Judging half-samples"
+    _counted = "Testing half-samples"
 
     def __init__(
         self,
@@ -135,7 +132,7 @@ class StabilitySelection(SelectorWrapper):
         run.report(done, halves)
         on_worker = run if backend is None else run.for_workers()
         for step in compute.each(
-            _judge_half, (self, on_worker, classes), range(done, halves), backend
+            _test_half, (self, on_worker, classes), range(done, halves), backend
         ):
             run.checkpoint.add(step)
             run.report(len(run.checkpoint.steps), halves)
@@ -155,11 +152,11 @@ class StabilitySelection(SelectorWrapper):
         self._keep(first, support, probability=self.probabilities_)
         self._names = first.tally.names
 
-    def _judge(self, run: Run, rows: Ints, step: int) -> dict[str, Any]:
-        """What the selector selects on one half, and the order of the best features."""
+    def _tested(self, run: Run, rows: Ints, step: int) -> dict[str, Any]:
+        """Features selected on one half, and the order of those with the smallest p-values."""
         selection = run.select(run.columns(rows=rows), run.y[rows], step).selection
-        chance = np.random.default_rng([run.checkpoint.seed, step, 1]).random(run.n_features)
-        order = np.lexsort((chance, selection.pvalues))  # equal p-values in random order
+        ties = np.random.default_rng([run.checkpoint.seed, step, 1]).random(run.n_features)
+        order = np.lexsort((ties, selection.pvalues))  # equal p-values in random order
         chosen = np.flatnonzero(selection.support) if self.keep is None else order[: self.keep]
         return {
             "selected": np.sort(chosen).tolist(),
@@ -263,16 +260,16 @@ class StabilitySelection(SelectorWrapper):
         return ax
 
 
-def _judge_half(
+def _test_half(
     wrapper: StabilitySelection, run: Run, classes: NDArray[np.int64], number: int
 ) -> dict[str, Any]:
     rows = wrapper._half(classes, number, run.checkpoint.seed)
-    return wrapper._judge(run, rows, number + 1)
+    return wrapper._tested(run, rows, number + 1)
 
 
 def _classes(y: NDArray[Any]) -> NDArray[np.int64]:
     """Class of each sample; all the same where y holds numbers."""
-    target = as_target(y, n_samples=len(y), X=np.empty((len(y), 1)))
+    target = as_target(y, len(y))
     if target.classes is None:
         return np.zeros(len(y), np.int64)
     return np.asarray(target.values, np.int64)

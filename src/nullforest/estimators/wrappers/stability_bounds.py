@@ -1,13 +1,13 @@
-r"""How many false features can stability selection let through? Bounds on their expected number.
+r"""Bounds on the expected number of false features in stability selection.
 
 q features are selected on average on a half-sample, of p in all; a feature is stable when the
 share of half-samples that select it is at least the threshold π.
 
 - Meinshausen & Bühlmann (2010), Theorem 1: E[V] ≤ q² / ((2π − 1) p), if null features are
-  exchangeable and the selector is no worse than guessing.
+  exchangeable and the selector is no worse than a random choice.
 - Shah & Samworth (2013), Theorem 1, for complementary pairs: the same number bounds the expected
-  number of stable features whose chance of selection on a half-sample is at most q/p, without any
-  assumption.
+  number of stable features that are selected on a half-sample with probability q/p at most, without
+  any assumption.
 - Their Theorem 2, for B pairs and distributions of the paired selection proportion that are
   unimodal, with θ = q/p ≤ 1/√3: E[V] ≤ C(π, B) q²/p, where
 
@@ -42,7 +42,7 @@ def expected_false(
         Complementary pairs B; used by the unimodal bound only.
     bound : {"worst-case", "unimodal"}
         Without assumptions on the distribution of the selection proportion, or for unimodal ones
-        (where that holds nothing smaller, or cannot be used, the worst case is given).
+        (the worst-case bound where that is not smaller, or not defined).
 
     Examples
     --------
@@ -53,7 +53,7 @@ def expected_false(
     """
     if not 0.5 < threshold <= 1.0:
         raise InputError(
-            f"threshold = {threshold} must lie above 0.5 and up to 1; below, nothing is bounded."
+            f"threshold = {threshold} must lie above 0.5 and up to 1; there is no bound below."
         )
     theta = q / n_features
     worst = theta * q / (2 * threshold - 1)

@@ -1,4 +1,4 @@
-"""Which tests do users know already? Each published one gives a Selection, on our forests."""
+"""Published tests of variable importance, on nullforest's forests; each gives a Selection."""
 
 from nullforest.evaluation.baselines.boruta import boruta
 from nullforest.evaluation.baselines.breiman_cutler import breiman_cutler

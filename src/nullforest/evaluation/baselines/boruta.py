@@ -1,19 +1,19 @@
-"""Is a feature better than the best of the shuffled ones, again and again? Boruta.
+"""Boruta: features that exceed the best of their shuffled copies in most rounds.
 
-In every round each feature still in play gets a shadow, a copy with its values shuffled, and a
-forest is grown on both. A feature scores a hit when its importance exceeds that of the best
+In every round each feature that is not rejected gets a shadow, a copy with its values shuffled, and
+a forest is grown on both. A feature scores a hit when its importance exceeds that of the best
 shadow (or a percentile of them). After n rounds hits ~ Bin(n, ½) at the border between the two,
 so a feature is confirmed when P(Bin(n, ½) ≥ hits) is small and rejected when P(Bin(n, ½) ≤ hits)
-is; rejected features leave the game.
+is; rejected features take no further part.
 
 Multiplicity: "bonferroni" compares with α / F (Kursa and Rudnicki 2010; R's Boruta); "fdr" holds
-the false discovery rate over the features in play and divides by the number of rounds
-looked at (Python's boruta_py).
+the false discovery rate over the features that are not rejected and divides by the number of
+rounds so far (Python's boruta_py).
 
-Promises: features that beat the best of F shadows more often than half of the time. That is no
-p-value for "unrelated": the border moves with the number of features and the features in play,
-and all rounds share one sample, so a chance association is confirmed as readily as a true one.
-Cost: one forest per round, on twice the features in play.
+Guarantee: features that exceed the best of F shadows more often than half of the time. That is no
+test of independence: the border depends on the number of features that are left, and all rounds
+share one sample, so a sample association is confirmed as readily as a true one. Cost: one forest
+per round, on twice the features that are left.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.rank_table import as_matrix
+from nullforest.engine.data.dense import as_matrix
 from nullforest.engine.permutation import permuted_errors
 from nullforest.evaluation.baselines.results import selection_from
 from nullforest.evaluation.importances import nodes_below
 from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.selection.error_rates import adjust
 from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
 KIND = "Boruta"
 Correction = Literal["bonferroni", "fdr"]
-#: The best of too few shadows is too easy to beat (the number of both other implementations).
+#: The best of too few shadows is exceeded too easily (the number of both other implementations).
 FEWEST_SHADOWS = 5
 _UNDECIDED, _CONFIRMED, _REJECTED = 0, 1, -1
 
@@ -59,7 +60,7 @@ def boruta(
     progress: Report | None = None,
     **settings: Any,
 ) -> Selection:
-    """Select the features that keep beating the best of their shuffled shadows.
+    """Select the features that exceed the best of their shuffled shadows in most rounds.
 
     Parameters
     ----------
@@ -68,11 +69,11 @@ def boruta(
     statistic : {"gini", "permutation", "frequency"}
         The importance. "permutation" is its z-score, as in R's Boruta.
     rounds : int
-        Most rounds; it ends sooner when every feature is decided.
+        Most rounds; fewer where every feature is decided.
     percentile : float
-        Percentile of the shadows' importances to beat; 100 is the best shadow.
+        Percentile of the shadows' importances to exceed; 100 is the best shadow.
     correction : {"bonferroni", "fdr"}
-        How the many features and rounds are accounted for.
+        Adjustment for the number of features and rounds.
     alpha : float
         Level of the tests.
     seed, n_jobs
@@ -90,7 +91,7 @@ def boruta(
     Selection
         `support` marks confirmed features. `values` are the hits, `null.details` names the
         features that stayed undecided. The p-values are P(Bin(n, ½) ≥ hits) after the last
-        round in which the feature played.
+        round of the feature.
 
     References
     ----------
@@ -117,7 +118,7 @@ def boruta(
     counts, nodes = np.zeros(F, np.int64), []
     deadline = None if max_seconds is None else start + max_seconds
     done = 0
-    with progress_bar("Playing rounds of Boruta", progress) as tell:
+    with progress_bar("Rounds of Boruta", progress) as tell:
         while done < rounds and (state == _UNDECIDED).any():
             if deadline is not None and done and monotonic() > deadline:
                 break
@@ -196,10 +197,9 @@ def _round(
     for column in range(shadows.shape[1]):
         shadows[:, column] = shadows[generator.permutation(len(shadows)), column]
     both = np.asfortranarray(np.hstack([active, shadows]))
-    asked = settings.pop("candidates", None)
-    if asked is None:
-        asked = max(1, int(np.sqrt(both.shape[1])))
-    settings["candidates"] = min(int(asked), both.shape[1])
+    candidates = settings.pop("candidates", None)
+    wanted = np.sqrt(both.shape[1]) if candidates is None else candidates
+    settings["candidates"] = min(int(wanted), both.shape[1])
     forest = grow(
         both,
         y,
@@ -222,7 +222,7 @@ def _decide(
     alpha: float,
     correction: Correction,
 ) -> None:
-    """Confirm and reject undecided features by their binomial tails, among all in play."""
+    """Confirm and reject undecided features by their binomial tails, among all that are left."""
     active = np.flatnonzero(state != _REJECTED)
     better = np.asarray(stats.binom.sf(hits[active] - 1, done, 0.5))
     worse = np.asarray(stats.binom.cdf(hits[active], done, 0.5))
@@ -238,5 +238,4 @@ def _small(
 ) -> NDArray[np.bool_]:
     if correction == "bonferroni":
         return pvalues <= alpha / n_features
-    adjusted = stats.false_discovery_control(pvalues, method="bh")
-    return (adjusted <= alpha) & (pvalues <= alpha / done)
+    return (adjust(pvalues, "fdr") <= alpha) & (pvalues <= alpha / done)

@@ -1,15 +1,14 @@
-"""Is the mean increase of error far from zero? The z-test of Breiman and Cutler, with a warning.
+"""The z-test of Breiman and Cutler, whose level does not hold.
 
 Tree t's out-of-bag error grows by d_t when feature f is shuffled. If the trees were independent,
 
 z_f = mean(d) / (sd(d) / √T),   p_f = 1 - Φ(z_f).
 
-Promises nothing that a user should build on. The trees share one sample, so the d_t are
-independent only *given* these data: the test asks whether the importance in this sample would
-differ from zero if infinitely many trees were grown, and z grows like √T for every feature
-whose importance is not exactly zero, meaningless ones included. Strobl and Zeileis (2008) report
-that its power grows with the number of trees, which the user chooses, and falls with the
-number of samples; docs/baselines.md shows what we see of it. Cost: one forest.
+Guarantee: none. The trees share one sample, so the d_t are independent only *given* these data: the
+test is of whether the importance in this sample would differ from zero with infinitely many trees,
+and z grows like √T for every feature whose importance is not exactly zero, null features included.
+Strobl and Zeileis (2008) report that its power grows with the number of trees, which the user
+chooses, and falls with the number of samples; see docs/baselines.md. Cost: one forest.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ KIND = "Breiman and Cutler's z-test"
 WARNING = (
     "Strobl and Zeileis (2008) report that the power of Breiman and Cutler's test grows with the "
     "number of trees and falls with the number of samples; its z-scores grow with the root of the "
-    "number of trees for features that mean nothing too, so it is here for comparison only."
+    "number of trees for null features too, so it is here for comparison only."
 )
 
 
@@ -53,7 +52,7 @@ def breiman_cutler(
     X, y
         As :func:`nullforest.grow` takes them.
     alpha : float
-        The error rate asked for; it is *not* held, see the module's text.
+        Nominal level of the error rate; it is *not* held, see the text of the module.
     error : {"fpr", "fdr", "fdr_by", "fwer"}
         Which error rate.
     seed, n_jobs

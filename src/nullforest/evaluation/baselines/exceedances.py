@@ -1,4 +1,4 @@
-"""How often did chance do as well? Counts over permutations, kept on disk if asked for.
+"""Exceedance counts: how often permuted statistics reach the observed ones.
 
 Only what the p-values need is held: per feature how many permutations gave a larger and an equal
 statistic, its own and pooled over all features, and the sum. The permuted statistics themselves
@@ -7,32 +7,22 @@ statistic, its own and pooled over all features, and the sum. The permuted stati
 
 from __future__ import annotations
 
-import json
-import zipfile
-from dataclasses import dataclass
-from pathlib import Path
-from time import monotonic
-from typing import Any, BinaryIO, cast
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest._util.files import writing
+from nullforest.compute.checkpoints import Checkpoint
 from nullforest.nulls.distribution import Floats
 
-FORMAT = "nullforest permutations 1"
-#: Seconds between two writings of the file, at least.
-EVERY = 5.0
-#: Writing may take this share of the time, at most.
-SHARE = 0.05
-
-_COUNTS = ("larger", "equal", "pooled_larger", "pooled_equal")
+#: Name of the state in a checkpoint, and its arrays.
+_PART, _ARRAYS = "exceedances", ("larger", "equal", "pooled_larger", "pooled_equal", "total")
 
 
 @dataclass(frozen=True, eq=False)
 class Exceedances:
-    """How the observed statistics compare with those of permutations 0 to `done` - 1.
+    """Comparison of the observed statistics with those of permutations 0 to `done` - 1.
 
     Attributes
     ----------
@@ -104,72 +94,18 @@ class Exceedances:
             raise InputError("The permuted statistics were not kept.")
         return np.stack(self.permuted)
 
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Keep the state."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.permuted:
+            arrays["permuted"] = self.matrix()
+        checkpoint.write(_PART, self.done, arrays)
 
-class Checkpoint:
-    """A file that holds exceedances, so that an interrupted run can go on.
-
-    Parameters
-    ----------
-    path : path or None
-        The file; nothing is written where None.
-    identity : dict
-        What the run depends on; a file of another run is refused.
-    """
-
-    def __init__(self, path: Any, identity: dict[str, Any]) -> None:
-        self.path = None if path is None else Path(path)
-        self.identity = json.dumps({"format": FORMAT, **identity}, sort_keys=True)
-        self._next = monotonic() + EVERY
-        if self.path is not None and not self.path.parent.is_dir():
-            raise InputError(f"There is no folder {self.path.parent} to resume from; create it.")
-
-    def restore(self, state: Exceedances) -> Exceedances:
-        """The state in the file, if there is one, else `state`."""
-        if self.path is None or not self.path.exists():
-            return state
-        try:
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                identity = archive["identity"].tobytes().decode()
-                arrays = {name: archive[name] for name in archive.files}
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise InputError(
-                f"{self.path} cannot be resumed from ({error}); give another file, or delete it."
-            ) from None
-        if identity != self.identity or not np.array_equal(arrays["observed"], state.observed):
-            raise InputError(
-                f"{self.path} belongs to a run on other data or with other settings"
-                f"{_difference(identity, self.identity)}; give another file, or delete it."
-            )
-        return Exceedances(
-            observed=state.observed,
-            **{name: arrays[name] for name in (*_COUNTS, "total")},
-            permuted=None if state.permuted is None else tuple(arrays.get("permuted", ())),
-            done=int(arrays["done"]),
-        )
-
-    def save(self, state: Exceedances, *, now: bool = False) -> None:
-        """Write the file if it is time, or at once; it is whole at any moment."""
-        if self.path is None or (not now and monotonic() < self._next):
-            return
-        start = monotonic()
-        arrays = {name: getattr(state, name) for name in (*_COUNTS, "total", "observed")}
-        arrays["done"] = np.array(state.done)
-        arrays["identity"] = np.frombuffer(self.identity.encode(), np.uint8)
-        if state.permuted:
-            arrays["permuted"] = state.matrix()
-        with writing(self.path, binary=True) as file:
-            np.savez(cast(BinaryIO, file), **arrays)
-        end = monotonic()
-        self._next = end + max(EVERY, (end - start) / SHARE)
-
-
-def _difference(theirs: str, ours: str) -> str:
-    """Name the first setting that differs, where the file can be read that far."""
-    try:
-        a, b = json.loads(theirs), json.loads(ours)
-    except ValueError:
-        return ""
-    for key in b:
-        if a.get(key) != b[key] and not isinstance(b[key], dict):
-            return f" ({key} was {a.get(key)!r} and is {b[key]!r})"
-    return ""
+    def restored(self, checkpoint: Checkpoint) -> Exceedances:
+        """The state that was kept, if any, else this one."""
+        known = checkpoint.read(_PART)
+        if known is None:
+            return self
+        kept = None if self.permuted is None else tuple(known.arrays.get("permuted", ()))
+        arrays = {name: known.arrays[name] for name in _ARRAYS}
+        return replace(self, **arrays, permuted=kept, done=known.content)

@@ -1,10 +1,10 @@
-"""Which smooth curve do the permuted statistics follow? Altmann's parametric p-values.
+"""Altmann's parametric p-values: distributions fitted to the permuted statistics.
 
 Altmann et al. (2010) fit a normal, a log-normal and a gamma distribution to each feature's
-permuted importances by maximum likelihood, keep the one that a Kolmogorov-Smirnov test likes best,
-and read the p-value from its tail. Where the test rejects all three, the count of exceedances
-serves. The parameters are fitted to the sample that is tested, so the test is lenient; it is
-used to choose, not to prove.
+permuted importances by maximum likelihood, keep the one with the largest p-value of a
+Kolmogorov-Smirnov test, and take the p-value of the feature from its tail. Where the test rejects
+all three, exceedances are counted instead. The parameters are fitted to the sample that is tested,
+so the Kolmogorov-Smirnov test is lenient; it ranks the families.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
-"""What do importances below zero tell about chance? The mirrored null of Janitza et al.
+"""The test of Janitza et al.: negative importances, mirrored, as the null distribution.
 
-An importance that is as often too low as too high for a feature that means nothing is symmetric
-around zero for such features; and the relevant ones have no business below zero. So the
-importances that are not positive, with their mirror images, are a sample of the null:
+An importance whose distribution is symmetric around zero for null features has a known null: the
+importances that are not positive, which relevant features do not have, and their mirror images:
 
 M = {I_f < 0} ∪ {-I_f : I_f < 0} ∪ {I_f = 0},   p_f = #{m ∈ M: m ≥ I_f} / |M|.
 
 Janitza et al. (2018) used a cross-validated permutation importance; ranger, and this module,
 the corrected Gini importance of Nembrini et al. (2018), which is symmetric by its construction.
 
-Promises: the false positive rate, where the null importances are symmetric and many features
-are null. No p-value is finer than one over |M|, so it suits many features and not few. Cost: one
-forest, on twice the features.
+Guarantee: the false positive rate, where the null importances are symmetric and many features
+are null. No p-value is finer than one over |M|, so the test needs many features. Cost: one forest,
+on twice the features.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 
-KIND = "the mirrored null of Janitza et al."
-#: Fewer importances below zero than this make a coarse null (ranger warns at the same number).
+KIND = "the mirrored null distribution of Janitza et al."
+#: Fewer negative importances make a coarse null distribution (ranger warns at this number too).
 FEW = 100
 
 
@@ -53,7 +52,7 @@ def mirrored_pvalues(importance: Floats, *, plus_one: bool = True) -> Floats:
     below = importance[importance < 0]
     if not len(below):
         raise InputError(
-            "No importance is below zero, so nothing tells how large chance makes them; use "
+            "No importance is below zero, so the null distribution is not known; use "
             "label_permutation instead."
         )
     null = np.sort(np.concatenate([below, -below, importance[importance == 0]]))
@@ -73,14 +72,14 @@ def janitza(
     n_jobs: int = -1,
     **settings: Any,
 ) -> Selection:
-    """Select features by the mirrored null of importances that are not positive.
+    """Select features by the mirrored distribution of importances that are not positive.
 
     Parameters
     ----------
     X, y
         As :func:`nullforest.grow` takes them.
     statistic : {"corrected_gini", "permutation"}
-        An importance that is symmetric around zero for a feature that means nothing.
+        An importance that is symmetric around zero for a null feature.
     alpha : float
         The error rate to hold.
     error : {"fpr", "fdr", "fdr_by", "fwer"}
@@ -115,8 +114,8 @@ def janitza(
     check_alpha(alpha)
     if statistic not in ("corrected_gini", "permutation"):
         raise InputError(
-            f"{statistic!r} is never below zero for want of use alone; use 'corrected_gini' or "
-            "'permutation'."
+            f"{statistic!r} is not symmetric around zero for null features; use 'corrected_gini' "
+            "or 'permutation'."
         )
     tool = instrument(X, statistic, seed=seed, n_jobs=n_jobs)
     forest = grow(tool.table, y, seed=seed, n_jobs=n_jobs, **(settings | tool.settings))

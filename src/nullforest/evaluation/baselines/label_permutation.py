@@ -1,4 +1,4 @@
-"""What if the labels meant nothing? The permutation test of Altmann et al. and Rodenburg et al.
+"""The label permutation test of Altmann et al. and Rodenburg et al.
 
 The labels are permuted, a forest is grown on them, and each feature's importance is compared with
 the one observed:
@@ -9,22 +9,25 @@ The paper (and Rodenburg et al. 2008) use the share of permutations with a stric
 importance, #{b: I_b(f) > I(f)} / B. Altmann et al. (2010) also fit a distribution to the permuted
 importances, see `fits`.
 
-Promises: each feature's false positive rate, if *no* feature is related to the label. Where some
-are, the others are crowded out of the observed forest but not of the permuted ones, so the test
-grows conservative. Cost: 1 + B forests.
+Controls the false positive rate of each feature if *no* feature is related to the target. Where
+some are, they take nodes from the null features in the observed forest but not in the permuted
+ones, so that the test is conservative. Cost: 1 + B forests.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
 
+from nullforest import __version__
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar
+from nullforest.compute.checkpoints import Checkpoint, digest
 from nullforest.engine import Forest, grow
-from nullforest.evaluation.baselines.exceedances import Checkpoint, Exceedances
+from nullforest.evaluation.baselines.exceedances import Exceedances
 from nullforest.evaluation.baselines.fits import FAMILIES, fitted_pvalues
 from nullforest.evaluation.baselines.relabelling import Labels, permuted_forests
 from nullforest.evaluation.baselines.results import selection_from
@@ -36,6 +39,8 @@ from nullforest.selection.selection import Selection
 Rule = Literal["plain", "strict", "fitted"]
 RULES: tuple[Rule, ...] = ("plain", "strict", "fitted")
 KIND = "label permutation"
+#: Seconds between two savings.
+SAVE_EVERY = 5.0
 
 
 def label_permutation(
@@ -76,8 +81,8 @@ def label_permutation(
         log-normal or gamma distribution that fits the feature's permuted importances best, plain
         where none does.
     pooled : bool
-        Compare with the permuted importances of all features together, as if all features had
-        the same null; p-values then go down to 1 / (1 + B F).
+        Compare with the permuted importances of all features together, assuming that they have
+        one null distribution; p-values then go down to 1 / (1 + B F).
     blocks : array-like, (S,), optional
         Permute within blocks of samples only: visits of a person, patients of a site.
     seed : int
@@ -85,11 +90,11 @@ def label_permutation(
     n_jobs : int
         Threads; no effect on the answer.
     resume : path, optional
-        File to keep the state in every few seconds. If it exists, the run goes on from there,
-        and ends with exactly the answer of a run that was never interrupted. More permutations
-        may be asked for than the first time.
+        Folder to keep the state in every few seconds. If it holds one, the run resumes from
+        there, and ends with exactly the answer of a run that was never interrupted. More
+        permutations may be given than the first time.
     max_seconds : float, optional
-        Answer with the permutations finished by then (at least one).
+        Use the permutations finished by then (at least one).
     progress : callable, optional
         Told (permutations done, in all); a bar on the terminal where not given.
     **settings
@@ -127,15 +132,18 @@ def label_permutation(
     observed = grow(tool.table, y, seed=seed, sample_weight=labels.weight, **settings)
     values = tool.read(observed)
     keep = rule == "fitted"
-    checkpoint = Checkpoint(resume, _identity(observed, labels, statistic, seed, keep))
-    state = checkpoint.restore(Exceedances.none_yet(values, keep=keep))
-    if state.done > permutations:
-        raise InputError(
-            f"{resume} holds {state.done} permutations, more than the {permutations} asked for; "
-            f"ask for at least {state.done}, or give another file."
-        )
+    identity = _identity(observed, labels, statistic, values, keep)
     deadline = None if max_seconds is None else start + max_seconds
-    with progress_bar("Permuting labels", progress) as tell:
+    with (
+        Checkpoint(resume, KIND, identity, every=SAVE_EVERY) as checkpoint,
+        progress_bar("Permuting labels", progress) as tell,
+    ):
+        state = Exceedances.none_yet(values, keep=keep).restored(checkpoint)
+        if state.done > permutations:
+            raise InputError(
+                f"{resume} holds {state.done} permutations, more than permutations = "
+                f"{permutations}; give at least {state.done}, or another folder."
+            )
         forests = permuted_forests(
             tool.table,
             labels,
@@ -149,9 +157,10 @@ def label_permutation(
         try:
             for forest in forests:
                 state = state.plus(tool.read(forest))
-                checkpoint.save(state)
+                if checkpoint.due:
+                    state.save(checkpoint)
         finally:  # an interruption loses no permutation that was finished
-            checkpoint.save(state, now=True)
+            state.save(checkpoint)
     notes: list[str] = []
     details: dict[str, Any] = {"permutations": state.done, "rule": rule, "pooled": pooled}
     if state.done < permutations:
@@ -188,22 +197,23 @@ def _check(permutations: int, alpha: float, rule: str, pooled: bool) -> None:
     if rule not in RULES:
         raise InputError(f"There is no rule {rule!r}; choose one of {', '.join(RULES)}.")
     if rule == "fitted" and pooled:
-        raise InputError("rule='fitted' fits each feature on its own; leave pooled out.")
+        raise InputError("rule='fitted' fits each feature on its own; omit pooled.")
 
 
 def _identity(
-    forest: Forest, labels: Labels, statistic: str, seed: int, keep: bool
+    forest: Forest, labels: Labels, statistic: str, values: Floats, keep: bool
 ) -> dict[str, Any]:
     """What a run's answer depends on, apart from the number of permutations."""
-    blocks = None if labels.blocks is None else labels.blocks.tolist()
     return {
-        "data": forest.tally.fingerprint,
-        "criterion": forest.target.criterion,
+        "version of nullforest": __version__,
+        "seed": forest.settings.seed,  # named first where it differs, since others follow from it
+        **asdict(forest.settings),
+        "data": digest(forest.tally.fingerprint),
         "statistic": statistic,
-        "seed": seed,
-        "blocks": blocks,
+        "observed values": digest(values),
+        "feature names": digest(forest.tally.names),
+        "blocks": digest(labels.blocks),
         "fitted": keep,
-        **forest.settings,
     }
 
 
@@ -218,7 +228,7 @@ def _fitted(state: Exceedances) -> tuple[Floats, dict[str, int]]:
 def _too_few(
     state: Exceedances, pooled: bool, rule: str, alpha: float, error: ErrorRate
 ) -> list[str]:
-    """Say so where no feature could pass, however strong."""
+    """A note where no feature can be selected, however strong."""
     F = len(state.observed)
     smallest = 1 / (1 + state.done * (F if pooled else 1))
     if rule == "strict":

@@ -1,4 +1,4 @@
-"""What would the forest do without a relation to the label? Forests on permuted labels."""
+"""Forests on permuted labels: what a forest selects without a relation to the target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report
+from nullforest._util.progress import Report, silent
 from nullforest._util.randomness import LABELS, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
 
@@ -22,12 +22,12 @@ class Labels:
     Parameters
     ----------
     y : array-like, (S,), (S, Q), or (S, S) distances
-        The outcome.
+        The target.
     blocks : array-like, (S,), optional
         Labels are exchanged only between samples of the same block (the visits of a person, the
         patients of a site).
     sample_weight : array-like, (S,), optional
-        Travels with the labels.
+        Permuted with the labels.
     distances : bool
         y holds distances between samples, so that rows and columns move together.
     """
@@ -59,13 +59,13 @@ class Labels:
         )
         if not varies:
             raise InputError(
-                "The label is the same throughout every block, so nothing can be exchanged within "
-                "one; permute whole blocks by giving one sample per block, or leave blocks out."
+                "The label is constant within every block, so that no permutation within blocks "
+                "changes it; give one sample per block to permute whole blocks, or omit blocks."
             )
         return codes.astype(np.int64)
 
     def order(self, seed: int, permutation: int) -> NDArray[np.int64]:
-        """Which sample's label goes to each sample in this permutation."""
+        """The sample whose label each sample receives in this permutation."""
         generator = stream(seed, LABELS, permutation)
         if self.blocks is None:
             return generator.permutation(len(self.y))
@@ -89,7 +89,7 @@ def permuted_forests(
     seed: int,
     first: int = 0,
     deadline: float | None = None,
-    progress: Report | None = None,
+    progress: Report = silent,
     **settings: Any,
 ) -> Iterator[Forest]:
     """Grow a forest for each of the permutations `first` to `permutations` - 1, in order.
@@ -106,8 +106,7 @@ def permuted_forests(
             tasks = range(done, min(end, permutations))
             for forest in compute.each(_permuted_forest, shared, tasks, backend, deadline=limit):
                 done += 1
-                if progress is not None:
-                    progress(done, permutations)
+                progress(done, permutations)
                 yield forest
         return
     for b in range(first, permutations):
@@ -116,15 +115,13 @@ def permuted_forests(
             return
 
         def within(trees: int, of: int, b: int = b) -> None:
-            if progress is not None:
-                progress(b + trees / of, permutations)
+            progress(b + trees / of, permutations)
 
         limits = {"max_seconds": left, "progress": within}
         forest = _permuted_forest(table, labels, seed, settings | limits, b)
         if forest.stopped_early:
             return
-        if progress is not None:
-            progress(b + 1, permutations)
+        progress(b + 1, permutations)
         yield forest
 
 

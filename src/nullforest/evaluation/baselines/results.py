@@ -1,4 +1,4 @@
-"""How does another test's answer become a Selection? Its p-values, and what chance would give."""
+"""Selections made from the p-values of a published test."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.nulls.distribution import Floats, Null
-from nullforest.selection.error_rates import ErrorRate, decide
+from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
 
 @dataclass
 class Reference(Null):
-    """What a published test expects of a feature that means nothing.
+    """The expected statistic of a null feature under a published test.
 
-    Such a test gives p-values, and no distribution that could be asked for other values.
+    Such a test gives p-values only, not a distribution.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Reference(Null):
     expected : (F,) float
         Expected statistic of each feature, were it null.
     details : dict
-        Numbers that tell how the test went.
+        Further numbers of the test.
     """
 
     kind: str
@@ -46,15 +46,15 @@ class Reference(Null):
 
     @property
     def largest(self) -> int:
-        """Largest statistic that is possible; not known."""
+        """Largest possible statistic; not known."""
         self._refuse()
 
     def pmf(self, k: ArrayLike) -> Floats:
-        """Not known to a test of this kind."""
+        """Not known for a published test."""
         self._refuse()
 
     def sf(self, k: ArrayLike) -> Floats:
-        """Not known to a test of this kind."""
+        """Not known for a published test."""
         self._refuse()
 
     def expected_counts(self) -> Floats:
@@ -62,13 +62,13 @@ class Reference(Null):
         return self.expected
 
     def describe(self) -> dict[str, Any]:
-        """Numbers that tell how the test went."""
+        """Numbers that describe the test."""
         return {"null": self.kind, "expected": self.mean, **self.details}
 
     def _refuse(self) -> NoReturn:
         raise InputError(
-            f"The test by {self.kind} knows the p-values of the features and no more; see "
-            "selection.pvalues, or judge the tally by nullforest.null(selection.tally)."
+            f"The test by {self.kind} has p-values only, in selection.pvalues; use "
+            "nullforest.null(selection.tally) for a null distribution."
         )
 
 
@@ -89,21 +89,19 @@ def selection_from(
     notes: tuple[str, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> Selection:
-    """Decide on the p-values of a test and make its answer.
+    """Make a Selection of the p-values of a test.
 
-    `one_threshold` says that all features share one null, so that those selected are the ones
-    with the largest statistics. `support` overrules the decision, for a test with a rule of its
-    own.
+    With `one_threshold` all features share one null distribution, so that the selected ones have
+    the largest statistics. `support` replaces the decision, for a test with a rule of its own.
     """
     decision = decide(pvalues, alpha, error)
     chosen = decision.support if support is None else support
     threshold = float("nan")
     if one_threshold:
         threshold = float(values[~chosen].max()) if not chosen.all() else float(-np.inf)
-    if error == "fpr":
-        level = alpha
-    else:
-        level = float(pvalues[chosen].max()) if chosen.any() else alpha / len(pvalues)
+    level = critical_level(alpha, error, len(pvalues))
+    if error != "fpr" and chosen.any():
+        level = float(pvalues[chosen].max())
     return Selection(
         support=chosen,
         pvalues=decision.pvalues,

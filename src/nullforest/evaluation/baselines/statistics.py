@@ -1,4 +1,4 @@
-"""Which importance is tested? One way to grow the forest for it and to read it."""
+"""The importances that can be tested: how their forests are grown and read."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ class Instrument:
     Attributes
     ----------
     name : str
-        In words, for tables.
+        Name in tables.
     table : RankTable
         What its forests are grown on; sorted once.
     settings : dict
-        What its forests must keep.
+        Settings of its forests.
     read : callable
         Forest → (F,) statistics.
+    tally : callable
+        Forest → Tally of the features of X.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Instrument:
 
 
 def instrument(X: Any, statistic: str, *, seed: int, n_jobs: int) -> Instrument:
-    """Prepare to measure a statistic, of many forests on the same X."""
+    """Prepare to measure a statistic of many forests on the same X."""
     if statistic not in STATISTICS:
         raise InputError(
             f"There is no test of {statistic!r}; choose one of {', '.join(STATISTICS)}."

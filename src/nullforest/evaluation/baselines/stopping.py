@@ -1,9 +1,9 @@
-"""When has a permutation test seen enough? Rules that stop it before its last permutation.
+"""Stopping rules: when a permutation test ends before its last permutation.
 
 After m of at most M permutations d of them were as extreme as the observation; the p-value of the
 full test is (1 + d_M) / (1 + M), and a feature is selected when it is at most α.
 
-none            go on to M.
+none            run all M permutations.
 certain         stop when the remaining permutations cannot change the decision. The p-value is
                 the largest one still possible where selected, (1 + d + M - m) / (1 + M), and
                 (1 + d) / (1 + m) where not.
@@ -28,7 +28,7 @@ STOPS: tuple[Stop, ...] = ("none", "certain", "besag_clifford", "sprt")
 
 @dataclass(frozen=True)
 class Stopping:
-    """A rule with its numbers.
+    """A stopping rule and its parameters.
 
     Attributes
     ----------

@@ -1,18 +1,18 @@
-"""What if this one feature meant nothing? The permutation test of Hapfelmeier and Ulm.
+"""The permutation test of Hapfelmeier and Ulm, which permutes one feature at a time.
 
-One feature at a time is permuted across the samples, all else stays, a forest is grown anew and
-the feature's importance compared with the one observed. Unlike permuted labels this keeps the
-other features' relation to the label, so relevant features do not make the test conservative.
+One feature is permuted across the samples, all else stays, another forest is grown, and the
+feature's importance is compared with the one observed. Unlike permuted labels this keeps the other
+features' relation to the label, so relevant features do not make the test conservative.
 
-Promises: each feature's false positive rate, also where other features are related to the label
+Guarantee: each feature's false positive rate, also where other features are related to the label
 (but a feature that is correlated with a relevant one is not exchangeable with its permutation,
 and is selected for that). Cost: up to B forests *per feature*, which is why it stops early (see
-`stopping`) and can be told to test some features only.
+`stopping`) and can be limited to some features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, progress_bar
+from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.engine import RankTable, grow
 from nullforest.evaluation.baselines.results import selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
 from nullforest.evaluation.baselines.stopping import Stop, Stopping
+from nullforest.features.numbers import feature_numbers
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
@@ -113,24 +114,22 @@ def variable_permutation(
         )
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
     F = table.shape[1]
-    tested = _indices(features, F)
+    tested = (np.arange(F) if features is None else feature_numbers(features, F)).tolist()
     tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)
     settings = settings | {"n_jobs": n_jobs} | tool.settings
     observed = grow(tool.table, y, seed=seed, **settings)
     values = tool.read(observed)
     pvalues, expected = np.ones(F), np.full(F, np.nan)
     used = np.zeros(F, np.int64)
-    question = _Question(table.matrix, y, values, statistic, rule, seed, settings)
+    task = _FeatureTest(table.matrix, y, values, statistic, rule, seed, settings)
     backend = compute.find(settings.pop("backend", None))
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Permuting features", progress) as tell:
         if backend is None:
-            answers = question.in_turn(tested, tell, deadline)
+            answers = task.in_turn(tested, tell, deadline)
         else:
             settings["n_jobs"] = 1
-            answers = compute.each(
-                _Question.answer, (question,), tested, backend, deadline=deadline
-            )
+            answers = compute.each(_FeatureTest.test, (task,), tested, backend, deadline=deadline)
         for i, (f, (d, m, total)) in enumerate(zip(tested, answers, strict=False)):
             pvalues[f], expected[f], used[f] = rule.pvalue(d, m), total / m, m
             tell(i + 1, len(tested))
@@ -158,8 +157,8 @@ def variable_permutation(
 
 
 @dataclass(eq=False)
-class _Question:
-    """What a feature is asked: how often does its importance do as well when it is shuffled?"""
+class _FeatureTest:
+    """The test of one feature: how often its importance is as large when it is permuted."""
 
     matrix: Any
     y: Any
@@ -172,19 +171,13 @@ class _Question:
     def in_turn(
         self, features: list[int], tell: Report, deadline: float | None
     ) -> Iterator[tuple[int, int, float]]:
-        """Ask one feature after the other until the clock runs out; the first in any case."""
+        """Test one feature after the other until the deadline; the first in any case."""
         for i, f in enumerate(features):
             if deadline is not None and i and monotonic() > deadline:
                 return
+            yield self.test(f, step_of(tell, i, len(features)))
 
-            def within(share: float, i: int = i) -> None:
-                tell(i + share, len(features))
-
-            yield self.answer(f, within)
-
-    def answer(
-        self, f: int, tell: Callable[[float], object] | None = None
-    ) -> tuple[int, int, float]:
+    def test(self, f: int, tell: Report | None = None) -> tuple[int, int, float]:
         """Exceedances, permutations, and the sum of the importances under them."""
         work = np.array(self.matrix, order="F")  # one column is permuted here
         d = m = 0
@@ -198,23 +191,5 @@ class _Question:
             value = float(again.read(forest)[f])
             total, d, m = total + value, d + (value >= self.observed[f]), m + 1
             if tell is not None:
-                tell(m / self.rule.permutations)
+                tell(m, self.rule.permutations)
         return d, m, total
-
-
-def _indices(features: Any, n_features: int) -> list[int]:
-    if features is None:
-        return list(range(n_features))
-    array = np.asarray(features)
-    if array.dtype == bool:
-        if array.shape != (n_features,):
-            raise InputError(f"The mask has {array.size} entries for {n_features} features.")
-        return [int(f) for f in np.flatnonzero(array)]
-    if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise InputError("features must be column numbers or a mask of columns.")
-    wrong = array[(array < 0) | (array >= n_features)]
-    if len(wrong):
-        raise InputError(
-            f"There is no feature {wrong[0]}; columns count from 0 to {n_features - 1}."
-        )
-    return [int(f) for f in array]

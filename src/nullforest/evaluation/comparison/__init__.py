@@ -1,4 +1,4 @@
-"""Which tests agree, and what do they cost? Several of them side by side on the same data."""
+"""Several tests on the same data: their selections, their agreement and their cost."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, progress_bar
+from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest.engine import RankTable
-from nullforest.evaluation.comparison.methods import METHODS, Answer, Problem
+from nullforest.evaluation.comparison.adapters import METHODS, Answer, Problem
 from nullforest.evaluation.comparison.result import Comparison, rates
-from nullforest.evaluation.packages import PEERS
+from nullforest.evaluation.packages import PACKAGES
+from nullforest.features.numbers import feature_numbers
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ErrorRate
 
 __all__ = ["DEFAULT_METHODS", "METHODS", "Comparison", "compare", "compare_runs", "rates"]
 
-#: What is run where the user does not say.
+#: Methods that are run where none are given.
 DEFAULT_METHODS = ("paper", "bagged", "probes", "altmann", "janitza", "boruta")
 
 
@@ -30,7 +30,7 @@ def compare(
     methods: Sequence[str] = DEFAULT_METHODS,
     *,
     alpha: float = 0.05,
-    error: ErrorRate = "fpr",
+    error: ErrorRate = "fdr",
     relevant: Any = None,
     permutations: int = 250,
     rounds: int = 100,
@@ -45,15 +45,15 @@ def compare(
     ----------
     X, y
         As :func:`nullforest.grow` takes them. X is sorted once; "paper", "bagged" and "probes"
-        judge the same trees.
+        test the same trees.
     methods : sequence of str
-        Names from `METHODS`. One that cannot be run here is left out, and the result says why.
+        Names from `METHODS`. One that cannot be run here is left out, with the reason in `skipped`.
     alpha : float
-        The error rate asked of all.
+        Level of the error rate.
     error : {"fpr", "fdr", "fdr_by", "fwer"}
         Which error rate; Boruta has rules of its own.
     relevant : array-like of bool or of column numbers, optional
-        The truth, where known.
+        Relevant features, where known.
     permutations, rounds : int
         Permutations of the permutation tests; rounds of Boruta.
     seed, n_jobs
@@ -88,19 +88,19 @@ def compare(
     skipped: dict[str, str] = {}
     with progress_bar("Comparing", progress) as tell:
         for i, method in enumerate(dict.fromkeys(methods)):
-            why = PEERS[method].missing() if method in PEERS else ""
+            why = PACKAGES[method].missing() if method in PACKAGES else ""
             if why:
                 skipped[method] = why
             else:
-
-                def within(done: float, total: int, i: int = i) -> None:
-                    tell(i + done / total, len(methods))
-
-                problem.progress = within
+                problem.progress = step_of(tell, i, len(methods))
                 answers[method] = METHODS[method](problem)
             tell(i + 1, len(methods))
     names = problem.forest().tally.names
-    return Comparison(answers, names, alpha, error, _mask(relevant, len(names)), skipped)
+    known = None
+    if relevant is not None:
+        known = np.zeros(len(names), bool)
+        known[feature_numbers(relevant, len(names))] = True
+    return Comparison(answers, names, alpha, error, known, skipped)
 
 
 def compare_runs(
@@ -148,12 +148,10 @@ def compare_runs(
     with progress_bar("Comparing on simulated data", progress) as tell:
         for r in range(repeats):
             X, y, relevant = make(r)
-
-            def within(done: float, total: int, r: int = r) -> None:
-                tell(r + done / total, repeats)
-
-            one = compare(X, y, methods, relevant=relevant, seed=r, progress=within, **settings)
-            frame = one.table
+            progress = lambda done, total, r=r: tell(r + done / total, repeats)  # noqa: E731
+            frame = compare(
+                X, y, methods, relevant=relevant, seed=r, progress=progress, **settings
+            ).table
             frame["any_false"] = (frame["fpr"] > 0).astype(float)
             rows.append(frame.drop(columns=[c for c in frame if str(c).endswith("_se")]))
     every = pd.concat(rows, keys=range(repeats))
@@ -161,20 +159,3 @@ def compare_runs(
     means, errors = by_method.mean(), by_method.sem()
     order = [c for name in means for c in (name, f"{name}_se")]
     return means.join(errors.add_suffix("_se"))[order]
-
-
-def _mask(relevant: Any, n_features: int) -> NDArray[np.bool_] | None:
-    if relevant is None:
-        return None
-    given = np.asarray(relevant)
-    if given.dtype == bool and given.shape == (n_features,):
-        return given
-    if given.dtype.kind not in "iu" or (
-        given.size and not (given.min() >= 0 and given.max() < n_features)
-    ):
-        raise InputError(
-            f"relevant must be a mask of the {n_features} features, or numbers of their columns."
-        )
-    mask = np.zeros(n_features, bool)
-    mask[given] = True
-    return mask

@@ -1,4 +1,4 @@
-"""What do the methods have in common? Their answers side by side, as tables and files."""
+"""Results of several methods side by side, as tables and files."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.files import writing
-from nullforest.evaluation.comparison.methods import Answer
+from nullforest.evaluation.comparison.adapters import Answer
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.tallies.tally import Names
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What several methods say of the same data.
+    """Results of several methods on the same data.
 
     Attributes
     ----------
     answers : dict
-        Answer by method, in the order asked for.
+        Result of each method, in the order given.
     names : (F,) str
         Names of the features.
     relevant : (F,) bool or None
-        The truth, where known.
+        Relevant features, where known.
     skipped : dict
         Methods that could not be run here, and why.
     """
@@ -71,12 +71,12 @@ class Comparison:
 
     @property
     def support(self) -> pd.DataFrame:
-        """Who selected what: one row per feature, one column per method."""
+        """Selected features: one row per feature, one column per method."""
         columns = {method: a.support for method, a in self.answers.items()}
         return pd.DataFrame(columns, index=pd.Index(self.names, name="feature"))
 
     def features(self) -> pd.DataFrame:
-        """p-values and choices of all features, those that most methods select first."""
+        """p-values and selections of all features, those that most methods select first."""
         chosen = self.support
         frame = self.pvalues.add_prefix("p_").join(chosen.add_prefix("selected_"))
         frame.insert(0, "methods", chosen.sum(axis=1))
@@ -108,7 +108,7 @@ class Comparison:
         }
 
     def to_csv(self, path: Any) -> None:
-        """Write p-values and choices of all features; the file appears whole or not at all."""
+        """Write p-values and selections of all features; the file appears whole or not at all."""
         with writing(path) as file:
             self.features().to_csv(file)
 

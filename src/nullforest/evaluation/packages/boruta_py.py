@@ -1,4 +1,4 @@
-"""What does boruta_py select? Boruta on scikit-learn's forest."""
+"""Boruta of the package boruta_py, on scikit-learn's forest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from nullforest.evaluation.packages.base import PeerAnswer, PeerTask
+from nullforest.evaluation.packages.package import PackageResult, PackageTask
 
 
 class BorutaPy:
@@ -15,28 +15,30 @@ class BorutaPy:
     title = "Boruta, by boruta_py on scikit-learn's forest"
 
     def missing(self) -> str:
-        """Why it cannot be used here; empty if it can."""
+        """Why it cannot be run here; empty if it can."""
         if find_spec("boruta") is None:
-            return "boruta_py is not installed; pip install 'nullforest[peers]'"
+            return "boruta_py is not installed; pip install 'nullforest[compare]'"
         return ""
 
-    def run(self, task: PeerTask) -> PeerAnswer:
-        """Play its rounds; it gives no p-values."""
+    def run(self, task: PackageTask) -> PackageResult:
+        """Run its rounds; it gives no p-values."""
         from boruta import BorutaPy as Boruta
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
         kind = RandomForestClassifier if task.classes else RandomForestRegressor
         # scikit-learn draws with replacement only where it draws at all.
-        forest = kind(n_jobs=task.n_jobs, max_samples=task.n_drawn, bootstrap=True)
-        peer = Boruta(
+        forest = kind(n_jobs=task.n_jobs, max_samples=task.samples, bootstrap=True)
+        selector = Boruta(
             forest,
             n_estimators=task.trees,
             alpha=task.alpha,
             two_step=False,
-            max_iter=task.rounds + 1,  # it plays one round less than it is asked for
+            max_iter=task.rounds + 1,  # it runs one round less
             random_state=task.seed % 2**32,
         )
         codes = np.unique(task.y, return_inverse=True)[1] if task.classes else task.y
-        peer.fit(np.asarray(task.X, float), codes)
-        played = len(peer.importance_history_) - 1
-        return PeerAnswer(np.full(task.X.shape[1], np.nan), np.asarray(peer.support_), played)
+        selector.fit(np.asarray(task.X, float), codes)
+        rounds = len(selector.importance_history_) - 1
+        return PackageResult(
+            np.full(task.X.shape[1], np.nan), np.asarray(selector.support_), rounds
+        )

@@ -1,4 +1,4 @@
-"""What do R's packages say? ranger and randomForestExplainer, run through Rscript."""
+"""Tests of R packages, ranger and randomForestExplainer, run through Rscript."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from pathlib import Path
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.evaluation.packages.base import PeerAnswer, PeerTask
+from nullforest.evaluation.packages.package import PackageResult, PackageTask
 
-SCRIPT = Path(__file__).with_name("peers.R")
+SCRIPT = Path(__file__).with_suffix(".R")
 
 
 @cache
 def has_r_package(package: str) -> bool:
     """Whether Rscript can load a package."""
-    asked = ["Rscript", "-e", f"quit(status = !requireNamespace('{package}', quietly = TRUE))"]
+    command = ["Rscript", "-e", f"quit(status = !requireNamespace('{package}', quietly = TRUE))"]
     return (
         shutil.which("Rscript") is not None
-        and not subprocess.run(asked, capture_output=True, check=False).returncode
+        and not subprocess.run(command, capture_output=True, check=False).returncode
     )
 
 
 class _InR:
-    """A test that `peers.R` knows by its name."""
+    """A test in `r_packages.R`, by its name there."""
 
     title: str
     test: str
     packages: tuple[str, ...] = ("ranger",)
 
     def missing(self) -> str:
-        """Why it cannot be used here; empty if it can."""
+        """Why it cannot be run here; empty if it can."""
         if shutil.which("Rscript") is None:
             return "R is not installed: there is no Rscript"
         lacking = [p for p in self.packages if not has_r_package(p)]
         return f"R has no package {lacking[0]}" if lacking else ""
 
-    def forests(self, task: PeerTask) -> int:
+    def forests(self, task: PackageTask) -> int:
         """Forests that the test grows."""
         return 1
 
-    def run(self, task: PeerTask) -> PeerAnswer:
-        """Hand the data to R as plain files and read the p-values back."""
+    def run(self, task: PackageTask) -> PackageResult:
+        """Pass the data to R as plain files and read the p-values back."""
         with tempfile.TemporaryDirectory() as folder:
             np.asarray(task.X, "<f8").T.tofile(Path(folder) / "X.bin")  # R is column-major
             y = np.unique(task.y, return_inverse=True)[1] if task.classes else task.y
             np.asarray(y, "<f8").tofile(Path(folder) / "y.bin")
-            said = {
+            arguments = {
                 "folder": folder,
                 "test": self.test,
                 "samples": task.X.shape[0],
@@ -58,19 +58,19 @@ class _InR:
                 "classes": int(task.classes),
                 "trees": task.trees,
                 "candidates": task.candidates,
-                "fraction": task.n_drawn / task.X.shape[0],
+                "fraction": task.samples / task.X.shape[0],
                 "replace": int(task.replace),
                 "permutations": task.permutations,
                 "seed": task.seed % 2**31,
                 "threads": max(task.n_jobs, 0),  # 0: R's default, all of them
             }
             command = ["Rscript", "--vanilla", str(SCRIPT)]
-            command += [f"{key}={value}" for key, value in said.items()]
+            command += [f"{key}={value}" for key, value in arguments.items()]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise InputError(f"{self.title} failed in R: {done.stderr.strip()[-300:]}")
             pvalues = np.fromfile(Path(folder) / "p.bin", "<f8")
-        return PeerAnswer(pvalues, None, self.forests(task))
+        return PackageResult(pvalues, None, self.forests(task))
 
 
 class RangerAltmann(_InR):
@@ -79,7 +79,7 @@ class RangerAltmann(_InR):
     title = "Label permutation, by R's ranger on Gini importance"
     test = "altmann"
 
-    def forests(self, task: PeerTask) -> int:
+    def forests(self, task: PackageTask) -> int:
         """One, and one for each permutation."""
         return 1 + task.permutations
 

@@ -1,4 +1,4 @@
-"""What did the paper find, and do we find it too? One module per table or figure of it."""
+"""Reproduction of the paper: one module per experiment, and what the experiments share."""
 
 from nullforest.evaluation.paper.reproducing import NAMES, Reproduction, experiments, reproduce
 

@@ -1,4 +1,4 @@
-"""What is computed for one run of one setting? Data, forest, outcome; a function per kind.
+"""Computation of one run of one setting: data, forest, outcome; a function per kind.
 
 Everything random derives from the seed of the reproduction, the number of the run and the
 parameters of the data: the two strategies and all stop rules meet the same data sets.
@@ -7,7 +7,8 @@ parameters of the data: the two strategies and all stop rules meet the same data
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -16,14 +17,16 @@ from numpy.typing import NDArray
 
 from nullforest.datasets.simulate import CorticalModel, independent
 from nullforest.engine import RankTable, grow
-from nullforest.evaluation.paper.outcomes import NULLS, RELEVANT, Outcome, outcome_of
+from nullforest.evaluation.paper.experiment import Parameters
+from nullforest.evaluation.paper.outcomes import NULLS, RELEVANT, outcome_of
 from nullforest.evaluation.paper.store import Cell, Record
 from nullforest.nulls import Kind
 from nullforest.tallies.tally import Tally
 
-Parameters = Mapping[str, Any]
 #: Exceedances of the permutation test that are told apart: p up to 25/250 = 0.1.
 MOST_EXCEEDANCES = 25
+#: Parameters of a forest.
+FOREST = ("trees", "candidates", "draw", "samples", "min_leaf", "max_depth", "min_split")
 
 
 def compute(cell: Cell, seed: int, run: int) -> Record:
@@ -34,42 +37,29 @@ def compute(cell: Cell, seed: int, run: int) -> Record:
 
 
 def derived_seed(*numbers: int) -> int:
-    """A seed that belongs to these numbers.
-
-    Examples
-    --------
-    >>> derived_seed(0, 1) != derived_seed(1, 0)
-    True
-    """
+    """A seed that belongs to these numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
 
 
 def _independent_data(
     p: Parameters, seed: int, run: int
-) -> tuple[RankTable, NDArray[np.int64], NDArray[np.bool_], int]:
-    """Ranked data of the independent case, labels, truth, and the seed of its forests."""
+) -> tuple[RankTable, NDArray[np.int64], dict[str, NDArray[np.bool_]], int]:
+    """Ranked data of the independent case, labels, features by truth, and the forests' seed."""
     S, F, N, rho = (p[name] for name in ("n_samples", "n_features", "n_relevant", "relevance"))
     data_seed = derived_seed(seed, run, S, F, N, round(1000 * rho))
     X, y, relevant = independent(S, F, N, rho, seed=data_seed, dtype=np.float32)
-    return RankTable(X, n_jobs=1), y, relevant, derived_seed(data_seed, 1)
+    groups = {"irrelevant": ~relevant, RELEVANT: relevant}
+    return RankTable(X, n_jobs=1), y, groups, derived_seed(data_seed, 1)
 
 
-def _tally(
-    X: RankTable, y: Any, p: Parameters, seed: int, trees: int | None = None, first: int = 0
-) -> Tally:
+def _tally(X: RankTable, y: Any, p: Parameters, seed: int, first_tree: int = 0) -> Tally:
     return grow(
         X,
         y,
-        trees=p["trees"] if trees is None else trees,
-        candidates=p["candidates"],
-        draw=p["draw"],
-        samples=p["samples"],
-        min_leaf=p["min_leaf"],
-        max_depth=p["max_depth"],
-        min_split=p["min_split"],
+        **{name: p[name] for name in FOREST},
         probes=0,
         seed=seed,
-        first_tree=first,
+        first_tree=first_tree,
         n_jobs=1,
         backend="threads",  # a run is small; it is the runs that are shared out
         keep_trees=False,
@@ -77,25 +67,22 @@ def _tally(
     ).tally
 
 
-def _by_truth(relevant: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
-    return {"irrelevant": ~relevant, RELEVANT: relevant}
-
-
 def one_forest(p: Parameters, seed: int, run: int, nulls: tuple[Kind, ...] = NULLS) -> Record:
-    """One forest on independent features, judged by some nulls."""
-    X, y, relevant, forest_seed = _independent_data(p, seed, run)
-    return outcome_of(_tally(X, y, p, forest_seed), _by_truth(relevant), nulls).to_record()
+    """One forest on independent features, with the tails of some null models."""
+    X, y, groups, forest_seed = _independent_data(p, seed, run)
+    return asdict(outcome_of(_tally(X, y, p, forest_seed), groups, nulls))
 
 
 def growing_forest(p: Parameters, seed: int, run: int) -> Record:
     """One forest that grows in blocks of trees; an outcome after each, since tallies add."""
-    X, y, relevant, forest_seed = _independent_data(p, seed, run)
-    block, outcomes = p["block"], []
+    X, y, groups, forest_seed = _independent_data(p, seed, run)
+    outcomes = []
     tally: Tally | None = None
-    for first in range(0, p["trees"], block):
-        more = _tally(X, y, p, forest_seed, trees=min(block, p["trees"] - first), first=first)
+    for first in range(0, p["trees"], p["block"]):
+        block = {**p, "trees": min(p["block"], p["trees"] - first)}
+        more = _tally(X, y, block, forest_seed, first)
         tally = more if tally is None else tally + more
-        outcomes.append(outcome_of(tally, _by_truth(relevant)).to_record())
+        outcomes.append(asdict(outcome_of(tally, groups)))
     return {"outcomes": outcomes}
 
 
@@ -106,31 +93,27 @@ def permuted_forests(p: Parameters, seed: int, run: int) -> Record:
     large (the test as it is meant, Altmann et al.), and those with a *larger* one (as the
     paper's sentence reads), as histograms by truth.
     """
-    X, y, relevant, forest_seed = _independent_data(p, seed, run)
-    tally = _tally(X, y, p, forest_seed)
-    groups = _by_truth(relevant)
+    X, y, groups, forest_seed = _independent_data(p, seed, run)
+    observed = _tally(X, y, p, forest_seed).counts
     rng = np.random.default_rng([forest_seed, 2])
-    at_least = np.zeros(tally.n_features, np.int64)
-    larger = np.zeros(tally.n_features, np.int64)
+    at_least, larger = np.zeros((2, len(observed)), np.int64)
     for permutation in range(p["permutations"]):
         permuted_seed = derived_seed(forest_seed, 3, permutation)
         counts = _tally(X, rng.permutation(y), p, permuted_seed).counts
-        at_least += counts >= tally.counts
-        larger += counts > tally.counts
+        at_least += counts >= observed
+        larger += counts > observed
+    more = MOST_EXCEEDANCES + 1  # the last number stands for all that are larger
     return {
-        rule: {name: _few(exceeded[mask]) for name, mask in groups.items()}
+        rule: {
+            name: np.bincount(np.minimum(exceeded[mask], more), minlength=more + 1).tolist()
+            for name, mask in groups.items()
+        }
         for rule, exceeded in (("at_least", at_least), ("larger", larger))
     }
 
 
-def _few(exceeded: NDArray[np.int64]) -> list[int]:
-    """How many features were exceeded 0, 1, …, 25 times, and more often."""
-    kept = np.minimum(exceeded, MOST_EXCEEDANCES + 1)
-    return [int(n) for n in np.bincount(kept, minlength=MOST_EXCEEDANCES + 2)]
-
-
 def cortical_maps(p: Parameters, seed: int, run: int) -> Record:
-    """One forest on cortical maps; irrelevant vertices near the region and far from it."""
+    """One forest on cortical maps; null vertices near the region and far from it."""
     model = _cortical_model(p["source"])
     region = model.region(p["region_share"], p["seed_vertex"])
     near = ~region & (model.distance(region) <= p["near"])
@@ -142,8 +125,7 @@ def cortical_maps(p: Parameters, seed: int, run: int) -> Record:
         "candidates": round(model.n_vertices * p["candidates_share"]),
     }
     tally = _tally(RankTable(X, n_jobs=1), y, settings, derived_seed(data_seed, 1))
-    groups = {"far": ~region & ~near, "near": near, RELEVANT: region}
-    return outcome_of(tally, groups).to_record()
+    return asdict(outcome_of(tally, {"far": ~region & ~near, "near": near, RELEVANT: region}))
 
 
 @lru_cache(maxsize=1)
@@ -151,14 +133,7 @@ def _cortical_model(source: str | None) -> CorticalModel:
     return CorticalModel.fit(source)
 
 
-def outcome(record: Mapping[str, Any]) -> Outcome:
-    """The outcome of a record."""
-    return Outcome.from_record(record)
-
-
 KINDS: dict[str, Callable[[Parameters, int, int], Record]] = {
-    "one_forest": one_forest,
-    "growing_forest": growing_forest,
-    "permuted_forests": permuted_forests,
-    "cortical_maps": cortical_maps,
+    function.__name__: function
+    for function in (one_forest, growing_forest, permuted_forests, cortical_maps)
 }

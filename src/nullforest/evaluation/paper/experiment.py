@@ -1,117 +1,74 @@
-"""What is an experiment? Settings, how often each is run, and the table, figure and claims."""
+"""Experiments: settings of each size, number of runs, and how they become a table and claims."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pandas as pd
 
+from nullforest.evaluation.paper.claims import Claim
 from nullforest.evaluation.paper.store import Cell, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size = Literal["full", "quick", "tiny"]
-SIZES: tuple[Size, ...] = ("full", "quick", "tiny")
+Parameters = Mapping[str, Any]
+#: Grids of each size: parameters, of which a tuple holds several values.
+Settings = Mapping[Size, Sequence[Parameters]]
 #: Finished runs: each cell with its records, in the order of their numbers.
 Results = Sequence[tuple[Cell, list[Record]]]
 STRATEGY = {"node": "I", "tree": "II"}
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, and whether our numbers bear it out.
-
-    Attributes
-    ----------
-    text : str
-        What the paper says.
-    found : str
-        The number behind the answer.
-    holds : bool
-    """
-
-    text: str
-    found: str
-    holds: bool
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper.
-
-    Attributes
-    ----------
-    name, title : str
-    cells : callable
-        The settings of a size.
-    runs : mapping of size to int
-        How often each setting is run.
-    table : callable
-        One row per setting, null and alpha: means, deviations and number of runs.
-    figure : callable
-        A figure like the paper's, from the table and the runs.
-    claims : callable
-        The paper's sentences, checked on the table.
-    """
+    """One table or figure of the paper."""
 
     name: str
     title: str
-    cells: Callable[[Size], list[Cell]]
-    runs: Mapping[Size, int]
+    settings: Settings
+    runs: Mapping[Size, int]  # of each setting
+    cell: Callable[[Parameters], Cell]  # of one point of a grid
     table: Callable[[Results], pd.DataFrame]
-    figure: Callable[[pd.DataFrame, Results], Figure]
-    claims: Callable[[pd.DataFrame], list[Claim]]
+    figure: Callable[[pd.DataFrame, Results], Figure]  # like the paper's
+    claims: Callable[[pd.DataFrame], list[Claim]]  # the paper's sentences, checked on the table
+
+    def cells(self, size: Size, maps: str | None = None) -> list[Cell]:
+        """The settings of a size; `maps` is the file of the cortical maps, where they are used."""
+        points = [point for one in self.settings[size] for point in grid(one)]
+        return [self.cell({**p, "source": maps} if "source" in p else p) for p in points]
+
+    def finished(
+        self, table: pd.DataFrame, runs: int, image: bytes = b"", minutes: float = 0.0
+    ) -> Finished:
+        """The experiment with its table and checked claims."""
+        return Finished(self.name, self.title, table, self.claims(table), runs, image, minutes)
 
 
-def summary(values: Sequence[float], name: str) -> dict[str, float]:
-    """Mean and deviation between runs, under names that begin with `name`.
+@dataclass(frozen=True)
+class Finished:
+    """A finished experiment; `image` is its figure as a PNG, `minutes` the time of one core."""
 
-    Examples
-    --------
-    >>> summary([0.1, 0.3], "fpr")
-    {'fpr': 0.2, 'fpr_sd': 0.141421}
-    """
-    array = np.asarray(values, float)
-    spread = float(np.std(array, ddof=1)) if len(array) > 1 else float("nan")
-    return {name: round(float(np.mean(array)), 6), f"{name}_sd": round(spread, 6)}
-
-
-def trend(
-    table: pd.DataFrame, along: str, value: str, by: Sequence[str], *, rising: bool
-) -> tuple[bool, str]:
-    """Does a value rise (or fall) along a parameter, from its smallest to its largest?
-
-    A curve agrees when its last point lies on the claimed side of its first, or level with it. A
-    figure's trend is a statement about most curves: it holds when four of five agree, and the
-    mean change has the claimed sign.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"S": [1, 2, 1, 2], "F": [5, 5, 6, 6], "fpr": [0.4, 0.1, 0.3, 0.2]})
-    >>> trend(table, "S", "fpr", ["F"], rising=False)
-    (True, '2 of 2 curves; mean change -0.2')
-    """
-    changes = []
-    for _, curve in table.groupby(list(by), dropna=False):
-        ordered = curve.sort_values(along)[value].to_numpy()
-        changes.append(ordered[-1] - ordered[0])
-    change = np.array(changes)
-    agree = change >= 0 if rising else change <= 0
-    mean = float(change.mean())
-    holds = agree.mean() >= 0.8 and (mean > 0) == rising
-    return bool(holds), f"{agree.sum()} of {len(agree)} curves; mean change {mean:+.2g}"
+    name: str
+    title: str
+    table: pd.DataFrame
+    claims: list[Claim]
+    runs: int
+    image: bytes = b""
+    minutes: float = 0.0
 
 
-def share(conditions: pd.Series[bool]) -> str:
-    """How many of a list of conditions are true.
+def grid(parameters: Parameters) -> list[dict[str, Any]]:
+    """Every combination of the parameters whose value is a tuple.
 
     Examples
     --------
-    >>> share(pd.Series([True, True, False]))
-    '2 of 3'
+    >>> grid({"n_samples": (50, 100), "relevance": 0.5})
+    [{'n_samples': 50, 'relevance': 0.5}, {'n_samples': 100, 'relevance': 0.5}]
     """
-    return f"{int(conditions.sum())} of {len(conditions)}"
+    values = [value if isinstance(value, tuple) else (value,) for value in parameters.values()]
+    return [dict(zip(parameters, chosen, strict=True)) for chosen in product(*values)]

@@ -1,15 +1,18 @@
-"""How do the figures look? One style for all experiments; matplotlib is loaded when needed."""
+"""Figures of the experiments, in one style; matplotlib is loaded when needed."""
 
 from __future__ import annotations
 
-import base64
 import io
+from collections.abc import Callable, Sequence
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from nullforest._util.errors import MissingExtraError
+from nullforest.evaluation.paper.experiment import Parameters, Results, grid
+from nullforest.evaluation.paper.tables import ALPHAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,26 +21,107 @@ if TYPE_CHECKING:
 #: Colours that readers with any colour vision tell apart (Okabe and Ito).
 COLOURS = {"paper": "#d55e00", "bagged": "#0072b2"}
 PALETTE = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
-DASHES = {"paper": "-", "bagged": "--"}
+#: Parameters in titles and legends.
+WORDS = {
+    "strategy": "Strategy {}",
+    "null": "{} null",
+    "n_samples": "S = {}",
+    "n_features": "F = {}",
+    "n_relevant": "N = {}",
+    "relevant_share": "N = {:.1%}",
+    "region_share": "N = {:.1%}",
+    "trees": "T = {}",
+    "candidates": "$F_n$ = {}",
+    "alpha": "α = {}",
+}
+#: Columns along the axes.
+LABELS = {
+    "n_samples": "samples S",
+    "n_features": "features F",
+    "relevance": "relevance ρ",
+    "fpr": "false positive rate",
+    "fpr_far": "false positive rate, far",
+    "fpr_near": "false positive rate, near",
+    "fnr": "false negative rate",
+    "tpr": "true positive rate",
+}
 
 
-def panels(rows: int, columns: int, **settings: Any) -> tuple[Figure, NDArray[Any]]:
-    """A figure of rows × columns axes, always as a table of axes."""
+def facets(
+    table: pd.DataFrame,
+    rows: Sequence[Parameters],
+    columns: Sequence[Parameters],
+    draw: Callable[[Axes, pd.DataFrame, Parameters], None],
+    x_label: str = "threshold",
+    legend: int = 5,
+) -> Figure:
+    """A figure of rows × columns panels.
+
+    Rows and columns name the values that their panels show; "rate" is the rate along the y axis.
+    `draw` gets the axes of a panel, its part of the table and its values; `legend` is the size of
+    the type in the legend.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "A figure") from None
-    fig = Figure(figsize=(3.4 * columns, 2.6 * rows), layout="constrained")
-    axes = fig.subplots(rows, columns, squeeze=False, **settings)
-    return fig, np.asarray(axes)
+    fig = Figure(figsize=(3.4 * len(columns), 2.6 * len(rows)), layout="constrained")
+    axes = fig.subplots(len(rows), len(columns), squeeze=False)
+    for (row, column), ax in zip(product(rows, columns), axes.flat, strict=True):
+        key = {**row, **column}
+        chosen = [table[name] == value for name, value in key.items() if name in table]
+        draw(ax, table[np.logical_and.reduce(chosen)], key)
+        ax.set_title(words(key), fontsize=8)
+        ax.set_xlabel(x_label, fontsize=7)
+        ax.set_ylabel(LABELS[key.get("rate", "fpr")], fontsize=7)
+        ax.tick_params(labelsize=7)
+    axes[0][0].legend(fontsize=legend)
+    return fig
 
 
-def label_axes(ax: Axes, title: str, x: str, y: str) -> None:
-    """Title and labels in the small type that many panels need."""
-    ax.set_title(title, fontsize=8)
-    ax.set_xlabel(x, fontsize=7)
-    ax.set_ylabel(y, fontsize=7)
-    ax.tick_params(labelsize=7)
+def panels(table: pd.DataFrame, values: Parameters) -> list[dict[str, Any]]:
+    """Rows or columns of panels: the values that are in the table, or all in it if none is."""
+    found = {}
+    for name, chosen in values.items():
+        present = sorted(table[name].unique()) if name in table else chosen
+        found[name] = tuple(v for v in chosen if v in present) or tuple(present)
+    return grid(found)
+
+
+def words(key: Parameters) -> str:
+    """Parameters in a title or legend."""
+    return ", ".join(WORDS[name].format(value) for name, value in key.items() if name in WORDS)
+
+
+def rate_figure(
+    table: pd.DataFrame, results: Results, rows: Parameters, columns: Parameters, x: str, by: str
+) -> Figure:
+    """Panels of rates along `x`, a curve for each value of `by`.
+
+    Where a panel does not fix alpha, the curves of the smaller one are dashed, and false positive
+    rates are shown on a logarithmic scale.
+    """
+
+    def draw(ax: Axes, part: pd.DataFrame, key: Parameters) -> None:
+        names = [by] if "alpha" in key else [by, "alpha"]
+        colours = dict(zip(sorted(part[by].unique()), cycle(PALETTE), strict=False))
+        for values, curve in part.groupby(names):
+            shown: dict[str, Any] = dict(zip(names, values, strict=True))
+            dashes = "--" if shown.get("alpha") == min(ALPHAS) else "-"
+            colour = colours[shown[by]]
+            ax.plot(curve[x], curve[key["rate"]], dashes, color=colour, label=words(shown))
+        if key["rate"].startswith("fpr"):
+            mark_levels(ax, part)
+            if "alpha" not in key:
+                ax.set_yscale("symlog", linthresh=1e-4)
+
+    return facets(table, panels(table, rows), panels(table, columns), draw, LABELS[x])
+
+
+def mark_levels(ax: Axes, part: pd.DataFrame) -> None:
+    """Draw a line at every alpha of a part of a table."""
+    for alpha in part["alpha"].unique():
+        ax.axhline(alpha, color="0.7", linewidth=0.8)
 
 
 def png(fig: Figure) -> bytes:
@@ -45,8 +129,3 @@ def png(fig: Figure) -> bytes:
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", dpi=90, metadata={"Software": None})
     return buffer.getvalue()
-
-
-def data_address(image: bytes) -> str:
-    """A PNG as an address that an HTML page can hold."""
-    return "data:image/png;base64," + base64.b64encode(image).decode("ascii")

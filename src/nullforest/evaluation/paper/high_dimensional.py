@@ -1,4 +1,4 @@
-"""Does the model's false positive rate match what is seen when features are many?
+"""False positive rates with few samples and many features, observed and predicted.
 
 The paper's Table "FPR_predictions": T = F/10 trees, F_n = F/20 candidates, half of the samples per
 tree, N = 0, 0.1 %, 1 % and 2 % relevant features with ρ = 0.5, 20 runs each; the observed false
@@ -7,141 +7,70 @@ positive rate against the threshold, and the model's curve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.computing import outcome
-from nullforest.evaluation.paper.experiment import STRATEGY, Claim, Experiment, Results, Size
-from nullforest.evaluation.paper.figures import COLOURS, PALETTE, label_axes, panels
+from nullforest.evaluation.paper.claims import ADDED, Claim
+from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Settings
+from nullforest.evaluation.paper.figures import COLOURS, PALETTE, facets, panels, words
 from nullforest.evaluation.paper.outcomes import NULLS
 from nullforest.evaluation.paper.stop_rules import BEST_RULE, StopRule
 from nullforest.evaluation.paper.store import Cell
+from nullforest.evaluation.paper.tables import curve_table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Settings:
-    """All parameters of this experiment and of the control of the rates."""
-
-    n_samples: tuple[int, ...] = (100, 150, 200, 250)
-    n_features: tuple[int, ...] = (500, 1000, 2000, 5000, 10000)
-    relevant_shares: tuple[float, ...] = (0.0, 0.001, 0.01, 0.02)
-    relevance: float = 0.5
-    trees_share: float = 1 / 10
-    candidates_share: float = 1 / 20
-    samples: float = 0.5
-    stop: StopRule = BEST_RULE
-
-
-SETTINGS: dict[Size, Settings] = {
-    "full": Settings(),
-    "quick": Settings(n_samples=(100, 250), n_features=(500, 2000)),
-    "tiny": Settings(n_samples=(50,), n_features=(200,), relevant_shares=(0.0, 0.02)),
+_FULL = {
+    "n_samples": (100, 150, 200, 250),
+    "n_features": (500, 1000, 2000, 5000, 10000),
+    "relevant_share": (0.0, 0.001, 0.01, 0.02),
+    "draw": ("node", "tree"),
 }
-RUNS: dict[Size, int] = {"full": 20, "quick": 4, "tiny": 2}
-#: Sample sizes and numbers of features that the figure shows, as far as they were run.
-SHOWN = ((100, 250), (500, 2000, 10000))
+#: Settings of this experiment and of the control of the rates.
+SETTINGS: Settings = {
+    "full": [_FULL],
+    "quick": [{**_FULL, "n_samples": (100, 250), "n_features": (500, 2000)}],
+    "tiny": [{**_FULL, "n_samples": 50, "n_features": 200, "relevant_share": (0.0, 0.02)}],
+}
+#: Columns that name a setting.
+NAMES = ("strategy", "n_samples", "n_features", "relevant_share")
 
 
-def setting(
-    n_samples: int, n_features: int, share: float, draw: str, s: Settings
-) -> dict[str, Any]:
-    """Parameters of one cell; trees, candidates and relevant features follow from F."""
-    return {
-        "n_samples": n_samples,
-        "n_features": n_features,
-        "relevant_share": share,
-        "n_relevant": 0 if share == 0 else max(1, round(share * n_features)),
-        "relevance": s.relevance,
-        "trees": round(n_features * s.trees_share),
-        "candidates": round(n_features * s.candidates_share),
-        "draw": draw,
-        "samples": s.samples,
-        **s.stop.parameters(),
-    }
-
-
-def cells(size: Size) -> list[Cell]:
-    """The settings: samples, features, share of relevant ones, strategy."""
-    s = SETTINGS[size]
-    return [
-        Cell("one_forest", setting(S, F, share, draw, s))
-        for S, F, share, draw in product(s.n_samples, s.n_features, s.relevant_shares, STRATEGY)
-    ]
-
-
-def table(results: Results) -> pd.DataFrame:
-    """Mean observed and predicted rate for every setting, null and threshold."""
-    rows = []
-    for cell, records in results:
-        p = cell.parameters
-        outcomes = [outcome(record) for record in records]
-        length = max(len(o.tails[kind]) for o in outcomes for kind in NULLS)
-        observed = np.array([o.curve(length) for o in outcomes])
-        for kind in NULLS:
-            model = np.nan_to_num(np.array([o.tail(kind, length) for o in outcomes]))
-            rows += [
-                {
-                    "strategy": STRATEGY[p["draw"]],
-                    "n_samples": p["n_samples"],
-                    "n_features": p["n_features"],
-                    "relevant_share": p["relevant_share"],
-                    "null": kind,
-                    "threshold": k,
-                    "observed": observed[:, k].mean(),
-                    "observed_se": observed[:, k].std(ddof=1) / np.sqrt(len(outcomes)),
-                    "model": model[:, k].mean(),
-                    "runs": len(outcomes),
-                }
-                for k in range(length)
-            ]
-    return pd.DataFrame(rows)
+def cell(p: Parameters, stop: StopRule = BEST_RULE) -> Cell:
+    """One setting; trees, candidates and relevant features follow from F."""
+    F, share = p["n_features"], p["relevant_share"]
+    n_relevant = max(1, round(share * F)) if share else 0
+    derived = {"n_relevant": n_relevant, "trees": round(F / 10), "candidates": round(F / 20)}
+    return Cell("one_forest", {**p, **derived, "relevance": 0.5, "samples": 0.5, **asdict(stop)})
 
 
 def figure(table: pd.DataFrame, results: Results) -> Figure:
     """Observed rates for every N in one panel per S and F; models in colour, on a log scale."""
-    samples = [S for S in sorted(table["n_samples"].unique()) if S in SHOWN[0]]
-    features = [F for F in sorted(table["n_features"].unique()) if F in SHOWN[1]]
-    samples = samples or sorted(table["n_samples"].unique())[:1]
-    features = features or sorted(table["n_features"].unique())[:1]
-    lines = list(product(sorted(table["strategy"].unique()), samples))
-    fig, axes = panels(len(lines), len(features))
-    for (strategy, S), row in zip(lines, axes, strict=True):
-        for F, ax in zip(features, row, strict=True):
-            part = table[
-                (table["strategy"] == strategy)
-                & (table["n_samples"] == S)
-                & (table["n_features"] == F)
-            ]
-            shares = sorted(part["relevant_share"].unique())
-            for colour, share in zip(PALETTE, shares, strict=False):
-                curves = part[part["relevant_share"] == share]
-                seen = curves[(curves["null"] == "paper") & (curves["observed"] > 0)]
-                ax.semilogy(
-                    seen["threshold"], seen["observed"], color=colour, label=f"N = {share:.1%}"
-                )
-                if share in (shares[0], shares[-1]):
-                    for kind in NULLS:
-                        model = curves[(curves["null"] == kind) & (curves["model"] > 1e-5)]
-                        ax.semilogy(
-                            model["threshold"],
-                            model["model"],
-                            color=COLOURS[kind],
-                            linestyle="--" if share == shares[0] else ":",
-                            label=f"{kind} null, N = {share:.0%}",
-                        )
-            ax.set_ylim(1e-5, 1.5)
-            label_axes(
-                ax, f"Strategy {strategy}, S = {S}, F = {F}", "threshold", "false positive rate"
-            )
-    axes[0][0].legend(fontsize=6)
-    return fig
+
+    def draw(ax: Axes, part: pd.DataFrame, key: Parameters) -> None:
+        shares = sorted(part["relevant_share"].unique())
+        for colour, share in zip(PALETTE, shares, strict=False):
+            curves = part[part["relevant_share"] == share]
+            seen = curves[(curves["null"] == "paper") & (curves["observed"] > 0)]
+            label = words({"relevant_share": share})
+            ax.semilogy(seen["threshold"], seen["observed"], color=colour, label=label)
+            if share in (shares[0], shares[-1]):
+                dashes = "--" if share == shares[0] else ":"
+                for kind in NULLS:
+                    model = curves[(curves["null"] == kind) & (curves["model"] > 1e-5)]
+                    k, label = model["threshold"], f"{kind} null, N = {share:.0%}"
+                    ax.semilogy(k, model["model"], dashes, color=COLOURS[kind], label=label)
+        ax.set_ylim(1e-5, 1.5)
+
+    rows = panels(table, {"strategy": (), "n_samples": (100, 250)})
+    columns = panels(table, {"n_features": (500, 2000, 10000)})
+    return facets(table, rows, columns, draw, legend=6)
 
 
 def excess(table: pd.DataFrame, kind: str, share: float, level: float = 0.01) -> pd.DataFrame:
@@ -149,8 +78,7 @@ def excess(table: pd.DataFrame, kind: str, share: float, level: float = 0.01) ->
     part = table[(table["null"] == kind) & (table["relevant_share"] == share)]
     part = part[part["model"] <= level].sort_values("threshold")
     first = part.groupby(["strategy", "n_samples", "n_features"]).first().reset_index()
-    first["excess"] = first["observed"] / first["model"]
-    return first
+    return first.assign(excess=first["observed"] / first["model"])
 
 
 def claims(table: pd.DataFrame) -> list[Claim]:
@@ -162,35 +90,34 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         small = alone[alone["n_features"] / alone["n_samples"] <= 5]["excess"]
         large = alone[alone["n_features"] / alone["n_samples"] >= 50]["excess"]
         if len(small) and len(large):
-            leaves = bool(abs(large.mean() - 1) > abs(small.mean() - 1))
+            departs = bool(abs(large.mean() - 1) > abs(small.mean() - 1))
             ours = kind != "paper"
-            whose, verb = ("(not in the paper) ", "does not leave") if ours else ("", "leaves")
+            whose, verb = (f"{ADDED} ", "does not depart") if ours else ("", "departs")
             found.append(
                 Claim(
-                    f"{whose}At N = 0 observation {verb} the {kind} null as F/S grows (observed "
-                    "over predicted rate where the null says 1 %).",
+                    f"{whose}At N = 0 the observed rate {verb} from the {kind} null model as F/S "
+                    "grows (observed ÷ predicted rate where the model says 1 %).",
                     f"{small.mean():.2f} at F/S ≤ 5, {large.mean():.2f} at F/S ≥ 50",
-                    leaves != ours,
+                    departs != ours,
                 )
             )
     at = [excess(table, "paper", share)["observed"].mean() for share in shares]
-    found.append(
-        Claim(
-            "Relevant features make the observed false positive rate smaller.",
-            ", ".join(f"{rate:.4f} at N = {s:.1%}" for s, rate in zip(shares, at, strict=True))
-            + " (where the paper's null says 1 %)",
-            bool(np.all(np.diff(at) < 0)),
-        )
+    smaller = Claim(
+        "Relevant features make the observed false positive rate smaller.",
+        ", ".join(f"{rate:.4f} at N = {s:.1%}" for s, rate in zip(shares, at, strict=True))
+        + " (where the paper's null model says 1 %)",
+        bool(np.all(np.diff(at) < 0)),
     )
-    return found
+    return [*found, smaller]
 
 
 EXPERIMENT = Experiment(
     name="high_dimensional",
     title="False positive rate against threshold, few samples and many features",
-    cells=cells,
-    runs=RUNS,
-    table=table,
+    settings=SETTINGS,
+    runs={"full": 20, "quick": 4, "tiny": 2},
+    cell=cell,
+    table=partial(curve_table, names=NAMES),
     figure=figure,
     claims=claims,
 )

@@ -1,4 +1,4 @@
-"""Does the model's false positive rate match what is seen when samples are many?
+"""False positive rates with many samples and few features, observed and predicted.
 
 The paper's Table "basic_problem": (S, F) = (200, 20), no relevant features, 100 data sets per
 setting, both strategies; the observed false positive rate against the threshold, and the model's
@@ -10,154 +10,71 @@ are also grown on samples that they hardly share, as many per tree from ten time
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.computing import outcome
-from nullforest.evaluation.paper.experiment import STRATEGY, Claim, Experiment, Results, Size
-from nullforest.evaluation.paper.figures import COLOURS, label_axes, panels
-from nullforest.evaluation.paper.outcomes import NULLS
-from nullforest.evaluation.paper.stop_rules import DEEP
+from nullforest.evaluation.paper.claims import ADDED, Claim
+from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Size
+from nullforest.evaluation.paper.figures import COLOURS, facets, panels
+from nullforest.evaluation.paper.outcomes import NULLS, read_outcomes
+from nullforest.evaluation.paper.stop_rules import StopRule
 from nullforest.evaluation.paper.store import Cell
+from nullforest.evaluation.paper.tables import curve_table, setting
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Settings:
-    """All parameters of the experiment."""
-
-    n_samples: int = 200
-    n_features: int = 20
-    candidates: tuple[int, ...] = (3, 5, 7)
-    trees: tuple[int, ...] = (20, 40)
-    samples: float = 0.5
-    fewer_shared: tuple[int, ...] = (1, 10)  # times as many samples, of which as few per tree
-
-
-SETTINGS: dict[Size, Settings] = {
-    "full": Settings(),
-    "quick": Settings(fewer_shared=(1,)),
-    "tiny": Settings(candidates=(5,), trees=(20,)),
+_FULL = {
+    "n_samples": (200, 2000),
+    "n_features": 20,
+    "n_relevant": 0,
+    "relevance": 0.0,
+    "draw": ("node", "tree"),
+    "trees": (20, 40),
+    "candidates": (3, 5, 7),
+    # Deep trees: the paper says that K changes with F_n here.
+    **asdict(StopRule(1)),
 }
-RUNS: dict[Size, int] = {"full": 100, "quick": 100, "tiny": 4}
-#: Thresholds that are judged: beyond, all curves are 1 or 0 and agree whatever the model.
+SETTINGS: dict[Size, list[Parameters]] = {
+    "full": [_FULL],
+    "quick": [{**_FULL, "n_samples": 200}],
+    "tiny": [{**_FULL, "trees": 20, "candidates": 5}],
+}
+#: Thresholds that are compared: beyond, all curves are 1 or 0 and agree whatever the model.
 LOWEST, HIGHEST = 1e-3, 1 - 1e-3
+_PANEL = ("strategy", "trees", "candidates")
 _STRATEGIES = (("I",), ("II",), ("I", "II"))
 
 
-def cells(size: Size) -> list[Cell]:
-    """The settings: how many samples are shared, strategy, trees, candidates."""
-    s = SETTINGS[size]
-    return [
-        Cell(
-            "one_forest",
-            {
-                "n_samples": times * s.n_samples,
-                "n_features": s.n_features,
-                "n_relevant": 0,
-                "relevance": 0.0,
-                "trees": trees,
-                "candidates": candidates,
-                "draw": draw,
-                "samples": s.samples / times,
-                **DEEP.parameters(),
-            },
-        )
-        for times, draw, trees, candidates in product(
-            s.fewer_shared, STRATEGY, s.trees, s.candidates
-        )
-    ]
-
-
-def table(results: Results) -> pd.DataFrame:
-    """Observed and predicted rate for every setting, null and threshold."""
-    rows = []
-    for cell, records in results:
-        outcomes = [outcome(record) for record in records]
-        length = max(len(o.tails[kind]) for o in outcomes for kind in NULLS)
-        observed = np.array([o.curve(length) for o in outcomes])
-        for kind in NULLS:
-            model = np.nan_to_num(np.array([o.tail(kind, length) for o in outcomes]))
-            gap = observed - model
-            for k in range(length):
-                rows.append(
-                    {
-                        "n_samples": cell.parameters["n_samples"],
-                        "strategy": STRATEGY[cell.parameters["draw"]],
-                        "trees": cell.parameters["trees"],
-                        "candidates": cell.parameters["candidates"],
-                        "nodes_per_tree": np.mean([o.nodes_per_tree for o in outcomes]),
-                        "null": kind,
-                        "threshold": k,
-                        "observed": observed[:, k].mean(),
-                        "observed_sd": observed[:, k].std(ddof=1),
-                        "model": model[:, k].mean(),
-                        "gap_se": gap[:, k].std(ddof=1) / np.sqrt(len(gap)),
-                        "runs": len(outcomes),
-                    }
-                )
-    return pd.DataFrame(rows)
-
-
-def agreement(table: pd.DataFrame) -> pd.DataFrame:
-    """Per panel and null: share of the thresholds at which model and observation agree.
-
-    `within_2_se`: the mean observed curve lies within two standard errors of the model;
-    `within_sd`: the model lies within one standard deviation of the single observed curves.
-    """
-    judged = table[(table["model"] > LOWEST) & (table["model"] < HIGHEST)].copy()
-    gap = (judged["observed"] - judged["model"]).abs()
-    judged["within_2_se"] = gap <= 2 * judged["gap_se"]
-    judged["within_sd"] = gap <= judged["observed_sd"]
-    judged["largest_gap"] = gap
-    return (
-        judged.groupby(["n_samples", "strategy", "trees", "candidates", "null"])
-        .agg(
-            thresholds=("threshold", "size"),
-            within_2_se=("within_2_se", "mean"),
-            within_sd=("within_sd", "mean"),
-            largest_gap=("largest_gap", "max"),
-        )
-        .reset_index()
-    )
+def cell(p: Parameters) -> Cell:
+    """One setting; a tree draws half of 200 samples, and as many of more."""
+    return Cell("one_forest", {**p, "samples": 100 / p["n_samples"]})
 
 
 def figure(table: pd.DataFrame, results: Results) -> Figure:
     """All observed curves in grey, their mean in black, the models in colour; as in the paper."""
     table = _printed(table)
-    columns = sorted(table["candidates"].unique())
-    lines = sorted(product(table["strategy"].unique(), table["trees"].unique()))
-    fig, axes = panels(len(lines), len(columns))
-    n_samples = table["n_samples"].iloc[0]
     runs = {
-        _panel(cell): records
+        tuple(setting(cell.parameters, ("n_samples", *_PANEL)).values()): records
         for cell, records in results
-        if cell.parameters["n_samples"] == n_samples
     }
-    for (strategy, trees), row in zip(lines, axes, strict=True):
-        for candidates, ax in zip(columns, row, strict=True):
-            part = table[
-                (table["strategy"] == strategy)
-                & (table["trees"] == trees)
-                & (table["candidates"] == candidates)
-            ]
-            k = part["threshold"].unique()
-            for record in runs[strategy, trees, candidates]:
-                ax.plot(k, outcome(record).curve(len(k)), color="0.8", linewidth=0.5)
-            first = part[part["null"] == NULLS[0]]
-            ax.plot(k, first["observed"], color="black", linewidth=1.5, label="observed, mean")
-            for kind, curve in part.groupby("null"):
-                ax.plot(k, curve["model"], color=COLOURS[str(kind)], label=f"{kind} null")
-            title = f"Strategy {strategy}, T = {trees}, $F_n$ = {candidates}"
-            label_axes(ax, title, "threshold", "false positive rate")
-    axes[0][0].legend(fontsize=7)
-    return fig
+
+    def draw(ax: Axes, part: pd.DataFrame, key: Parameters) -> None:
+        k = part["threshold"].unique()
+        for outcome in read_outcomes(runs[part["n_samples"].iloc[0], *key.values()]):
+            ax.plot(k, outcome.curve(len(k)), color="0.8", linewidth=0.5)
+        first = part[part["null"] == NULLS[0]]
+        ax.plot(k, first["observed"], color="black", linewidth=1.5, label="observed, mean")
+        for kind, curve in part.groupby("null"):
+            ax.plot(k, curve["model"], color=COLOURS[str(kind)], label=f"{kind} null")
+
+    rows, columns = panels(table, {"strategy": (), "trees": ()}), panels(table, {"candidates": ()})
+    return facets(table, rows, columns, draw, legend=7)
 
 
 def _printed(table: pd.DataFrame) -> pd.DataFrame:
@@ -166,80 +83,60 @@ def _printed(table: pd.DataFrame) -> pd.DataFrame:
     return part
 
 
-def _panel(cell: Cell) -> tuple[str, int, int]:
-    p = cell.parameters
-    return STRATEGY[p["draw"]], p["trees"], p["candidates"]
-
-
 def claims(table: pd.DataFrame) -> list[Claim]:
     """The paper's sentences about its Table "basic_problem"."""
-    agree = agreement(table)
-    printed = agree["n_samples"] == agree["n_samples"].min()
-    found = [_captured(agree[printed], kind, names) for kind in NULLS for names in _STRATEGIES]
-    if not printed.all():
-        n_samples = agree["n_samples"].max()
-        found += [
-            _captured(
-                agree[~printed],
-                "paper",
-                names,
-                f", trees that hardly share samples (S = {n_samples}, as many per tree as before)",
-            )
-            for names in _STRATEGIES
-        ]
-        found.append(_spread(table))
-    table = _printed(table)
-    nodes = table.groupby(["strategy", "trees", "candidates"])["nodes_per_tree"].first()
+    compared = table[(table["model"] > LOWEST) & (table["model"] < HIGHEST)]
+    printed = _printed(compared)
+    found = [_captured(printed, kind, names) for kind in NULLS for names in _STRATEGIES]
+    if len(printed) < len(compared):
+        rest = compared.drop(printed.index)
+        n_samples = rest["n_samples"].max()
+        where = f", trees that hardly share samples (S = {n_samples}, as many per tree as before)"
+        found += [_captured(rest, "paper", names, where) for names in _STRATEGIES]
+        found.append(_variance_claim(table))
+    nodes = _printed(table).groupby(list(_PANEL))["nodes_per_tree"].first()
     by_candidates = nodes.groupby("candidates").mean()
-    found.append(
-        Claim(
-            "The number of nodes per tree K changes with $F_n$.",
-            ", ".join(f"{k:.1f} at F_n = {c}" for c, k in by_candidates.items()),
-            bool(len(by_candidates) < 2 or by_candidates.is_monotonic_decreasing),
-        )
+    nodes_claim = Claim(
+        "The number of nodes per tree K changes with $F_n$.",
+        ", ".join(f"{k:.1f} at F_n = {c}" for c, k in by_candidates.items()),
+        bool(len(by_candidates) < 2 or by_candidates.is_monotonic_decreasing),
     )
-    return found
+    return [*found, nodes_claim]
 
 
-def _captured(agree: pd.DataFrame, kind: str, names: tuple[str, ...], where: str = "") -> Claim:
-    """Whether a null's curve meets the mean observed one."""
-    part = agree[(agree["null"] == kind) & agree["strategy"].isin(names)]
-    weights = part["thresholds"] / part["thresholds"].sum()
-    within = float((part["within_2_se"] * weights).sum())
-    spread = float((part["within_sd"] * weights).sum())
-    ours = "" if kind == "paper" else "(not in the paper) "
+def _captured(table: pd.DataFrame, kind: str, names: tuple[str, ...], where: str = "") -> Claim:
+    """Claim that a null model's curve lies within two standard errors of the mean observed one."""
+    part = table[(table["null"] == kind) & table["strategy"].isin(names)]
+    gap = (part["observed"] - part["model"]).abs()
+    within = float((gap <= 2 * part["gap_se"]).mean())
+    ours = "" if kind == "paper" and not where else f"{ADDED} "
     return Claim(
-        f"{ours}The {kind} null's curve captures the mean behaviour, Strategy {' and '.join(names)}"
+        f"{ours}The {kind} null model captures the mean behaviour, Strategy {' and '.join(names)}"
         f"{where}: the mean observed curve lies within two standard errors of it for at least "
         "90 % of the thresholds.",
-        f"{within:.1%} of {part['thresholds'].sum()} thresholds in {len(part)} "
-        f"panels; largest gap {part['largest_gap'].max():.3f}; within the spread of "
-        f"single data sets for {spread:.0%}",
+        f"{within:.1%} of {len(part)} thresholds in {part.groupby(list(_PANEL)).ngroups} panels; "
+        f"largest gap {gap.max():.3f}; within the spread of single data sets for "
+        f"{(gap <= part['observed_sd']).mean():.0%}",
         within >= 0.9,
     )
 
 
-def _spread(table: pd.DataFrame) -> Claim:
-    """How much more counts vary than the paper's model says, with samples shared and not."""
-    words, worst = [], []
-    for (n_samples, strategy), part in table[table["null"] == "paper"].groupby(
-        ["n_samples", "strategy"]
-    ):
-        ratios = [
-            _variance(panel["observed"]) / _variance(panel["model"])
-            for _, panel in part.groupby(["trees", "candidates"])
-        ]
-        words.append(
-            f"S = {n_samples}, Strategy {strategy}: {min(ratios):.2f} to {max(ratios):.2f}"
-        )
-        worst.append((n_samples, max(abs(ratio - 1) for ratio in ratios)))
-    shared = max(excess for n, excess in worst if n == min(table["n_samples"]))
-    apart = max(excess for n, excess in worst if n == max(table["n_samples"]))
+def _variance_claim(table: pd.DataFrame) -> Claim:
+    """Claim about the variance of the counts over that of the paper's model."""
+    by = ["n_samples", "strategy", "trees", "candidates"]
+    tails = table[table["null"] == "paper"].groupby(by)[["observed", "model"]]
+    variance = tails.agg(_variance)
+    ratio = (variance["observed"] / variance["model"]).groupby(level=by[:2]).agg(["min", "max"])
+    excess = (ratio - 1).abs().max(axis=1).groupby(level="n_samples").max()
     return Claim(
-        "What the model lacks is that trees share samples: the variance of the counts exceeds the "
-        "model's where they do, and hardly where they do not.",
-        "variance ÷ the model's: " + "; ".join(words),
-        apart < shared / 2,
+        f"{ADDED} What the model lacks is that trees share samples: the variance of the "
+        "counts exceeds the model's where they do, and hardly where they do not.",
+        "variance ÷ the model's: "
+        + "; ".join(
+            f"S = {n_samples}, Strategy {strategy}: {low:.2f} to {high:.2f}"
+            for (n_samples, strategy), low, high in ratio.itertuples()
+        ),
+        bool(excess.iloc[-1] < excess.iloc[0] / 2),
     )
 
 
@@ -252,9 +149,10 @@ def _variance(tail: pd.Series) -> float:
 EXPERIMENT = Experiment(
     name="low_dimensional",
     title="False positive rate against threshold, many samples and few features",
-    cells=cells,
-    runs=RUNS,
-    table=table,
+    settings=SETTINGS,
+    runs={"full": 100, "quick": 100, "tiny": 4},
+    cell=cell,
+    table=partial(curve_table, names=("n_samples", *_PANEL)),
     figure=figure,
     claims=claims,
 )

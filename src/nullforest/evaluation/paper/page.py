@@ -1,13 +1,13 @@
-"""How are all figures seen at once? One HTML page that holds them and needs no network."""
+"""HTML page with all figures and claims, self-contained."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import base64
+from collections.abc import Iterable
 from html import escape
 
-from nullforest.evaluation.paper.experiment import Claim
-from nullforest.evaluation.paper.figures import data_address
+from nullforest.evaluation.paper.experiment import Finished
+from nullforest.evaluation.paper.verdict import Facts
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
@@ -21,48 +21,34 @@ td.no { color: #b00020; font-weight: bold; }
 """
 
 
-@dataclass(frozen=True)
-class Section:
-    """What the page shows of one experiment; `image` is its figure as a PNG."""
-
-    name: str
-    title: str
-    image: bytes
-    claims: Sequence[Claim]
-    note: str
-
-
-def render_page(sections: Sequence[Section], facts: str) -> str:
-    """The page.
-
-    Parameters
-    ----------
-    sections : sequence of Section
-    facts : str
-        A sentence about what was run.
-    """
-    body = "".join(_section(section) for section in sections)
-    links = " · ".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in sections)
+def render_page(finished: Iterable[Finished], facts: Facts) -> str:
+    """The page of these experiments."""
+    sections = list(finished)
+    links = " · ".join(f'<a href="#{one.name}">{escape(one.title)}</a>' for one in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>The paper, reproduced</title><style>{_STYLE}</style></head><body>"
-        f"<h1>The paper, reproduced</h1><p>{escape(facts)}</p><p>{links}</p>"
-        f'<p>The verdict is in <a href="reproduction.md">reproduction.md</a>.</p>{body}'
-        "</body></html>\n"
+        f"<title>Reproduction of the paper</title><style>{_STYLE}</style></head><body>"
+        f"<h1>Reproduction of the paper</h1><p>Version {facts.version}, seed {facts.seed}, "
+        f"cortical maps: {escape(facts.maps)}; {facts.hours:.2f} hours of one processor core.</p>"
+        f'<p>{links}</p><p>The verdict is in <a href="reproduction.md">reproduction.md</a>.</p>'
+        f"{''.join(map(_section, sections))}</body></html>\n"
     )
 
 
-def _section(section: Section) -> str:
+def _section(one: Finished) -> str:
+    title = escape(one.title)
     rows = "".join(
         f"<tr><td>{escape(claim.text)}</td><td>{escape(claim.found)}</td>"
-        f'<td class="{"yes" if claim.holds else "no"}">{"yes" if claim.holds else "no"}</td></tr>'
-        for claim in section.claims
+        f'<td class="{holds}">{holds}</td></tr>'
+        for claim, holds in [(claim, claim.answer(one.runs)) for claim in one.claims]
     )
+    image = base64.b64encode(one.image).decode("ascii")
     return (
-        f'<h2 id="{section.name}">{escape(section.title)}</h2><p>{escape(section.note)} '
-        f'<a href="{section.name}.csv">CSV</a>, <a href="{section.name}.md">Markdown</a></p>'
-        f'<img alt="{escape(section.title)}" src="{data_address(section.image)}">'
+        f'<h2 id="{one.name}">{title}</h2>'
+        f"<p>{one.runs} runs per setting, {one.minutes:.1f} minutes of a core. "
+        f'<a href="{one.name}.csv">CSV</a>, <a href="{one.name}.md">Markdown</a></p>'
+        f'<img alt="{title}" src="data:image/png;base64,{image}">'
         "<table><thead><tr><th>claim</th><th>found</th><th>holds</th></tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )

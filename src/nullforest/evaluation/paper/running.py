@@ -1,19 +1,18 @@
-"""How is all of it run? Over the cores, resuming what was interrupted, saying the time left."""
+"""Computation of all settings over the cores; interrupted work resumes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from joblib import Parallel, delayed
 
 from nullforest import compute as backends
-from nullforest.engine.data.rank_table import n_threads
+from nullforest._util.progress import Report, silent
+from nullforest.engine.settings import n_threads
 from nullforest.evaluation.paper.computing import compute
 from nullforest.evaluation.paper.experiment import Results
 from nullforest.evaluation.paper.store import Cell, Record, Store
 
-#: Told (work done, work in all), in units of `work`.
-Report = Callable[[float, float], object]
 Task = tuple[Cell, int]
 
 
@@ -36,8 +35,8 @@ def work(cell: Cell) -> float:
     depth = p.get("max_depth") or 20
     nodes = min(2.0**depth - 1, p["n_samples"] / (8 + 2 * p.get("min_leaf", 1)))
     forest = trees * candidates * p["n_samples"] * max(nodes, 1.0)
-    judging = 6e7 * (p["trees"] // p["block"] if "block" in p else 1)  # as long as such a forest
-    return float(judging + forest * (1 + p.get("permutations", 0)))
+    testing = 6e7 * (p["trees"] // p["block"] if "block" in p else 1)  # as long as such a forest
+    return float(testing + forest * (1 + p.get("permutations", 0)))
 
 
 def unfinished(cells: Sequence[Cell], runs: int, store: Store) -> list[Task]:
@@ -52,7 +51,7 @@ def unfinished(cells: Sequence[Cell], runs: int, store: Store) -> list[Task]:
 
 
 def run_cells(
-    cells: Sequence[Cell], runs: int, store: Store, *, jobs: int = -1, report: Report | None = None
+    cells: Sequence[Cell], runs: int, store: Store, *, jobs: int = -1, report: Report = silent
 ) -> None:
     """Compute what is not in the store yet; every finished run is kept at once.
 
@@ -66,40 +65,32 @@ def run_cells(
     jobs : int
         Processes; -1 for all cores. The results do not depend on it.
     report : callable, optional
-        Told how much of the work is done, the finished part included.
+        Told how much of the work is done, in units of `work`, the finished part included.
     """
-    tasks = unfinished(cells, runs, store)
-    total = sum(runs * work(cell) for cell in {c.key(store.seed): c for c in cells}.values())
-    done = total - sum(work(cell) for cell, _ in tasks)
-    if report is not None:
+    with store.checkpoint:
+        tasks = unfinished(cells, runs, store)
+        total = sum(runs * work(cell) for cell in {c.key(store.seed): c for c in cells}.values())
+        done = total - sum(work(cell) for cell, _ in tasks)
         report(done, total)
-    for cell, run, record in _computed(tasks, store.seed, n_threads(jobs)):
-        store.add(cell, run, record)
-        done += work(cell)
-        if report is not None:
+        for cell, run, record in _computed(tasks, store.seed, n_threads(jobs)):
+            store.add(cell, run, record)
+            done += work(cell)
             report(done, total)
 
 
 def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
     backend = backends.find()
     if backend is not None:
-        for number, record in backend.run(_computed_record, (seed,), tasks):
-            yield *tasks[number], record
-        return
-    if jobs == 1 or len(tasks) < 2:
-        for cell, run in tasks:
-            yield cell, run, compute(cell, seed, run)
-        return
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
-    yield from pool(delayed(_computed_task)(cell, seed, run) for cell, run in tasks)
+        yield from (found for _, found in backend.run(_computed_run, (seed,), tasks))
+    elif jobs == 1 or len(tasks) < 2:
+        yield from (_computed_run(seed, task) for task in tasks)
+    else:
+        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
+        yield from pool(delayed(_computed_run)(seed, task) for task in tasks)
 
 
-def _computed_record(seed: int, task: Task) -> Record:
+def _computed_run(seed: int, task: Task) -> tuple[Cell, int, Record]:
     cell, run = task
-    return compute(cell, seed, run)
-
-
-def _computed_task(cell: Cell, seed: int, run: int) -> tuple[Cell, int, Record]:
     return cell, run, compute(cell, seed, run)
 
 

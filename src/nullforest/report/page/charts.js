@@ -1,4 +1,4 @@
-// What do the numbers look like? Figures drawn with Observable Plot.
+// Figures, drawn with Observable Plot.
 
 const COLOR = { ink: "#1c2733", other: "#9fb0bf", selected: "#c2410c", null: "#1d4ed8" };
 const FEWEST = 0.5; // bars begin at half a feature, so that one feature is seen on a log scale
@@ -21,40 +21,40 @@ function countTicks(largest, width) {
 
 function drawHistogram(decider, state) {
   const bins = decider.data.histogram.bins;
-  const { count } = decider.data.kinds;
-  const chosen = new Int32Array(bins.length);
+  const { count } = decider.data.ties;
+  const selected = new Int32Array(bins.length);
   let i = 0;
   const byCount = Array.from(count.keys()).sort((a, b) => count[a] - count[b]);
   for (const k of byCount) {
     while (count[k] > bins[i].high) i++;
-    if (state.passes[k]) chosen[i] += decider.sizes[k];
+    if (state.passes[k]) selected[i] += decider.sizes[k];
   }
-  const bars = bins.map((b, j) => ({ ...b, chosen: chosen[j] }));
+  const bars = bins.map((b, j) => ({ ...b, selected: selected[j] }));
   const top = 1.2 * Math.max(2, d3.max(bars, (b) => Math.max(b.features, b.expected)));
   const largest = bins[bins.length - 1].high;
-  // The null has the same bins, so it is drawn as the outline of the bars that it expects; what
-  // is too small for a log scale lies below the frame.
+  // The null distribution has the same bins and is drawn as an outline; what is too small for a
+  // log scale lies below the frame.
   const outline = bins.flatMap((b) => [b.low - 0.5, b.high + 0.5].map((x) => [x, Math.max(b.expected, 1e-9)]));
   const edge = { x1: (b) => b.low - 0.46, x2: (b) => b.high + 0.46, y1: FEWEST };
-  const words = (b) => `chosen ${b.low === b.high ? b.low : `${b.low}–${b.high}`} times:\n` +
-    `${b.features} features, ${b.chosen} of them selected;\n${digits(b.expected, 3)} expected by chance`;
-  // The words at the threshold stand on the side with more room.
-  const at = state.threshold + 0.5;
-  const room = Math.log1p(at) < 0.6 * Math.log1p(largest);
+  const words = (b) => `count of ${b.low === b.high ? b.low : `${b.low}–${b.high}`}:\n` +
+    `${b.features} features, ${b.selected} of them selected;\n${digits(b.expected, 3)} expected under the null`;
+  // The text at the threshold stands on the side with more room. Strata have no common threshold.
+  const at = state.threshold === null ? [] : [state.threshold + 0.5];
+  const room = Math.log1p(at[0]) < 0.6 * Math.log1p(largest);
   draw("histogram", (width) => ({
     height: width < 500 ? 280 : 360,
     marginTop: 32,
     marginBottom: 40,
-    x: { type: "symlog", domain: [-0.5, Math.max(largest, at) + 0.5], label: "how often the forest chose a feature →",
+    x: { type: "symlog", domain: [-0.5, Math.max(largest, ...at) + 0.5], label: "selection count of a feature →",
       ticks: countTicks(largest, width), tickFormat: "d" },
     y: { type: "log", domain: [FEWEST, top], label: "↑ features", grid: true,
       ticks: d3.range(0, Math.floor(Math.log10(top)) + 1).map((e) => 10 ** e), tickFormat: "~s" },
     marks: [
       Plot.rect(bars.filter((b) => b.features), { ...edge, y2: "features", fill: COLOR.other, title: words }),
-      Plot.rect(bars.filter((b) => b.chosen), { ...edge, y2: "chosen", fill: COLOR.selected, title: words }),
+      Plot.rect(bars.filter((b) => b.selected), { ...edge, y2: "selected", fill: COLOR.selected, title: words }),
       Plot.line(outline, { stroke: COLOR.null, strokeWidth: 2, clip: true }),
-      Plot.ruleX([at], { stroke: COLOR.ink, strokeDasharray: "4 3", insetTop: -14 }),
-      Plot.text([`selected above ${state.threshold}`], { x: [at], frameAnchor: "top", dy: -20,
+      Plot.ruleX(at, { stroke: COLOR.ink, strokeDasharray: "4 3", insetTop: -14 }),
+      Plot.text(at, { x: at, text: () => `selected above ${state.threshold}`, frameAnchor: "top", dy: -20,
         dx: room ? 5 : -5, textAnchor: room ? "start" : "end", fill: COLOR.ink }),
       Plot.ruleY([FEWEST]),
     ],
@@ -63,17 +63,17 @@ function drawHistogram(decider, state) {
 
 const MOST_POINTS = 400;
 
-/** One point per distinct p-value: it, and the share of features with one that small. */
+/** One point per distinct p-value: it, and the share of features with a p-value up to it. */
 function qqPoints(decider) {
-  const { p_value: p, count } = decider.data.kinds;
-  const F = decider.kindOf.length;
+  const { p_value: p, count } = decider.data.ties;
+  const F = decider.tieOf.length;
   const points = [];
   let rank = 0;
   for (let k = 0; k < p.length; k++) {
     rank += decider.sizes[k];
     if (k + 1 < p.length && p[k + 1] === p[k]) continue;
     const name = decider.names[decider.order[rank - 1]];
-    points.push({ kind: k, x: -Math.log10(rank / F), y: -Math.log10(p[k]), rank, name, p: p[k], count: count[k] });
+    points.push({ tie: k, x: -Math.log10(rank / F), y: -Math.log10(p[k]), rank, name, p: p[k], count: count[k] });
   }
   if (points.length <= MOST_POINTS) return points;
   // All of the most significant ones, and of the others as many as the eye can tell apart.
@@ -97,7 +97,7 @@ function drawQQ(decider, state, points) {
     y: { label: "↑ −log₁₀ p", domain: [0, Math.max(d3.max(points, (d) => d.y), 1) * 1.05], grid: true },
     marks: [
       Plot.line([[0, 0], [end * 1.05, end * 1.05]], { stroke: COLOR.null, strokeWidth: 1.5, clip: true }),
-      Plot.dot(points, { x: "x", y: "y", r: 3, fill: (d) => (state.passes[d.kind] ? COLOR.selected : COLOR.other),
+      Plot.dot(points, { x: "x", y: "y", r: 3, fill: (d) => (state.passes[d.tie] ? COLOR.selected : COLOR.other),
         title: (d) => `${d.rank === 1 ? d.name : `${d.rank} features with a p-value this small or smaller`}\n` +
           `p = ${digits(d.p, 2)}, count ${d.count}` }),
     ],

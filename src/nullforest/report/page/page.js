@@ -1,4 +1,4 @@
-// How does the page react? It unpacks its data, then follows the slider and the switch.
+// The page: it unpacks its data, then follows the slider and the switch.
 
 async function unpacked() {
   const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
@@ -18,7 +18,7 @@ class Page {
     this.decider = new Decider(data);
     this.table = new FeatureTable(this.decider);
     this.points = qqPoints(this.decider);
-    this.asked = { error: data.decision.error, stop: data.slider.alpha.indexOf(data.decision.alpha) };
+    this.run = { error: data.decision.error, stop: data.slider.alpha.indexOf(data.decision.alpha) };
     this.slider = document.getElementById("alpha");
     this.slider.max = data.slider.alpha.length - 1;
     this.slider.addEventListener("input", () => this.soon());
@@ -27,7 +27,7 @@ class Page {
     document.getElementById("back").addEventListener("click", () => this.reset());
     document.getElementById("copy").addEventListener("click", () => this.copy());
     for (const control of document.querySelectorAll("input, #copy")) control.disabled = false;
-    document.getElementById("strata").hidden = data.kinds.count.length === data.counts.count.length;
+    document.getElementById("strata").hidden = new Set(data.ties.expected_count).size === 1;
     let width = 0;
     new ResizeObserver(([entry]) => {
       if (Math.abs(entry.contentRect.width - width) > 1) this.drawAll();
@@ -40,8 +40,8 @@ class Page {
   }
 
   reset() {
-    this.slider.value = this.asked.stop;
-    for (const radio of this.switches) radio.checked = radio.value === this.asked.error;
+    this.slider.value = this.run.stop;
+    for (const radio of this.switches) radio.checked = radio.value === this.run.error;
     this.update();
   }
 
@@ -54,26 +54,26 @@ class Page {
     const error = this.switches.find((radio) => radio.checked).value;
     const stop = Number(this.slider.value);
     const state = this.state = this.decider.at(error, stop);
-    const moved = error !== this.asked.error || stop !== this.asked.stop;
+    const moved = error !== this.run.error || stop !== this.run.stop;
     const { data } = this, rate = data.error_rates[error];
     const headline = moved
       ? `${state.selected} of ${data.names.length} features selected at a ${rate} of ${state.label}: ` +
-        `count above ${state.threshold}, ${digits(data.decision.expected_count, 3)} expected by chance`
+        `count above ${state.thresholdLabel}, ${data.decision.expected_count} expected under the null`
       : data.headline;
     document.getElementById("headline").textContent = `${headline}.`;
     const explanation = document.getElementById("explanation");
-    explanation.textContent = data.explanation;
+    explanation.textContent = data.explanation || data.expected_errors;
     explanation.hidden = moved;
     say("alpha-shown", state.label, state.alpha);
     this.slider.setAttribute("aria-valuetext", state.label);
     say("selected", `${state.selected} of ${data.names.length}`, state.selected);
-    say("threshold", state.threshold, state.threshold);
+    say("threshold", state.thresholdLabel, state.threshold);
     say("expected", digits(state.expected, 3), state.expected);
     say("level", digits(state.level, 3), state.level);
     const note = document.getElementById("moved");
     note.hidden = !moved;
-    note.firstElementChild.textContent = "The run asked for a " +
-      `${data.error_rates[this.asked.error]} of ${data.slider.label[this.asked.stop]}; the methods below describe the run.`;
+    note.firstElementChild.textContent = "The run was made at a " +
+      `${data.error_rates[this.run.error]} of ${data.slider.label[this.run.stop]}; the methods below describe the run.`;
     drawHistogram(this.decider, state);
     drawQQ(this.decider, state, this.points);
     this.table.update(state);
@@ -93,9 +93,9 @@ class Page {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      // Not every browser lets a file write to the clipboard: mark the text instead.
+      // Not every browser lets a file write to the clipboard: highlight the text instead.
       getSelection().selectAllChildren(document.getElementById("methods"));
-      button.textContent = "Marked; copy it with the keyboard";
+      button.textContent = "Highlighted; copy it with the keyboard";
     }
   }
 }

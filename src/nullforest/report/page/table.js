@@ -1,4 +1,4 @@
-// Which features are they? A table that is searched, sorted, turned over and taken along.
+// The table of features: searched, sorted, paged and downloaded.
 
 const ROWS = 25, PRINTED_ROWS = 200;
 
@@ -41,10 +41,10 @@ class FeatureTable {
     this.turnTo(0);
   }
 
-  /** All columns in the order asked for; ties keep the order of significance. */
+  /** All columns in the order of the sort; equal ones keep the order of significance. */
   ordered() {
     const { decider, sort } = this;
-    const { kinds } = decider.data;
+    const { ties } = decider.data;
     if (sort.by === "feature") {
       if (this.byName === null) {
         const { compare } = new Intl.Collator("en", { numeric: true });
@@ -53,24 +53,24 @@ class FeatureTable {
       return sort.down ? Int32Array.from(this.byName).reverse() : this.byName;
     }
     if (sort.by === "p_value" && !sort.down) return decider.order;
-    // Kinds are few: sort them, then deal the columns out to them.
-    const values = { count: kinds.count, expected_count: kinds.expected_count, p_value: kinds.p_value, q_value: this.state.q }[sort.by];
+    // Distinct values are few: sort them, then distribute the columns among them.
+    const values = { count: ties.count, expected_count: ties.expected_count, p_value: ties.p_value, q_value: this.state.q }[sort.by];
     const distinct = Array.from(new Set(values)).sort((a, b) => (sort.down ? b - a : a - b));
     const place = new Map(distinct.map((value, i) => [value, i]));
     const group = Int32Array.from(values, (value) => place.get(value));
     const ends = new Int32Array(distinct.length + 1);
-    for (const column of decider.order) ends[group[decider.kindOf[column]] + 1]++;
+    for (const column of decider.order) ends[group[decider.tieOf[column]] + 1]++;
     for (let g = 1; g < ends.length; g++) ends[g] += ends[g - 1];
     const order = new Int32Array(decider.order.length);
-    for (const column of decider.order) order[ends[group[decider.kindOf[column]]]++] = column;
+    for (const column of decider.order) order[ends[group[decider.tieOf[column]]]++] = column;
     return order;
   }
 
-  /** The columns that are asked for, in order. */
+  /** The columns to show, in order. */
   rows() {
     const only = document.getElementById("only-selected").checked;
-    const { kindOf } = this.decider, { passes } = this.state, { found } = this;
-    return this.ordered().filter((column) => (!only || passes[kindOf[column]]) && (found === null || found[column]));
+    const { tieOf } = this.decider, { passes } = this.state, { found } = this;
+    return this.ordered().filter((column) => (!only || passes[tieOf[column]]) && (found === null || found[column]));
   }
 
   turnTo(page, size = ROWS) {
@@ -90,9 +90,9 @@ class FeatureTable {
   }
 
   values(column) {
-    const kind = this.decider.kindOf[column], { kinds } = this.decider.data;
-    return { feature: this.decider.names[column], count: kinds.count[kind], expected_count: kinds.expected_count[kind],
-      p_value: kinds.p_value[kind], q_value: this.state.q[kind], selected: this.state.passes[kind] === 1 };
+    const tie = this.decider.tieOf[column], { ties } = this.decider.data;
+    return { feature: this.decider.names[column], count: ties.count[tie], expected_count: ties.expected_count[tie],
+      p_value: ties.p_value[tie], q_value: this.state.q[tie], selected: this.state.passes[tie] === 1 };
   }
 
   row(column) {
@@ -108,10 +108,12 @@ class FeatureTable {
   /** The same columns as the CSV of Selection.to_csv. */
   csv() {
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const lines = ["column,feature,count,expected_count,p_value,q_value,selected"];
+    const { columns } = this.decider.data; // positions in the user's data, or null
+    const lines = [`${columns ? "column," : ""}feature,count,expected_count,p_value,q_value,selected`];
     for (const column of this.rows()) {
       const v = this.values(column);
-      lines.push([column, quoted(v.feature), v.count, v.expected_count, v.p_value, v.q_value, v.selected ? "True" : "False"].join(","));
+      lines.push([...(columns ? [columns[column]] : []), quoted(v.feature), v.count, v.expected_count, v.p_value, v.q_value,
+        v.selected ? "True" : "False"].join(","));
     }
     return lines.join("\n") + "\n";
   }

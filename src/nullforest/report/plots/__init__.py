@@ -1,4 +1,4 @@
-"""What does a selection look like on paper? Display objects for matplotlib, as in scikit-learn."""
+"""Plots of a selection: display objects for matplotlib, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nullforest._util.errors import InputError
 from nullforest.report.plots.base import Display
 from nullforest.report.plots.counts import CountsDisplay
-from nullforest.report.plots.manhattan import ManhattanDisplay
+from nullforest.report.plots.significance import ManhattanDisplay, VolcanoDisplay
 from nullforest.report.plots.trajectory import StabilityDisplay, TrajectoryDisplay
-from nullforest.report.plots.volcano import VolcanoDisplay
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
@@ -24,7 +23,7 @@ __all__ = [
     "plot",
 ]
 
-KINDS: dict[str, Any] = {
+DISPLAYS: dict[str, Any] = {
     "counts": CountsDisplay,
     "manhattan": ManhattanDisplay,
     "volcano": VolcanoDisplay,
@@ -35,7 +34,7 @@ KINDS: dict[str, Any] = {
 
 def plot(selection: Selection, kind: str = "counts", **options: Any) -> Display:
     """Draw a selection; see :meth:`nullforest.Selection.plot`."""
-    if kind not in KINDS:
-        raise InputError(f"There is no plot {kind!r}; choose one of {', '.join(KINDS)}.")
-    display: Display = KINDS[kind].from_selection(selection, **options)
+    if kind not in DISPLAYS:
+        raise InputError(f"There is no plot {kind!r}; choose one of {', '.join(DISPLAYS)}.")
+    display: Display = DISPLAYS[kind].from_selection(selection, **options)
     return display

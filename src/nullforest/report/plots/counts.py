@@ -1,4 +1,4 @@
-"""How often was each feature chosen, and how often would it be by chance? Histogram and null."""
+"""Histogram of the selection counts with their null distribution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 0.5
 
 @dataclass(eq=False)
 class CountsDisplay(Display):
-    """Histogram of the counts, with the null and the threshold; both axes are logarithmic.
+    """Histogram of the counts, null distribution and threshold; both axes are logarithmic.
 
     Attributes
     ----------
@@ -32,20 +32,21 @@ class CountsDisplay(Display):
     features, selected : (B,) int
         Features in each bin, and the selected ones among them.
     expected : (B,) float
-        Features that the null expects in each bin.
-    threshold : int
-        A feature is selected when its count is greater.
+        Features expected in each bin under the null.
+    threshold : int or None
+        A feature is selected when its count is greater; None where strata have thresholds of
+        their own.
     known : (B,) int or None
-        Features of each bin that are known to matter, where told.
+        Features of each bin that are known to be relevant.
     bars_, selected_bars_, known_bars_, null_, threshold_line_
-        What was drawn; there after `plot`.
+        What was drawn; set by `plot`. The line is None where there is no common threshold.
 
     Examples
     --------
     >>> import nullforest as nf
     >>> from nullforest.report.plots import CountsDisplay
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> display = CountsDisplay.from_selection(nf.select(t, alpha=0.01, null="paper"))
+    >>> display = CountsDisplay.from_selection(nf.select(t, 0.01, "fpr", "paper"))
     >>> display.features[:4].tolist(), display.threshold
     ([0, 1, 2, 1], 8)
     """
@@ -54,7 +55,7 @@ class CountsDisplay(Display):
     features: Ints
     selected: Ints
     expected: Floats
-    threshold: int
+    threshold: int | None
     known: Ints | None = None
 
     @classmethod
@@ -63,7 +64,7 @@ class CountsDisplay(Display):
         selection: Selection,
         *,
         known: ArrayLike | None = None,
-        known_label: str = "known to matter",
+        known_label: str = "known to be relevant",
         ax: Axes | None = None,
     ) -> Self:
         """Draw a selection.
@@ -72,9 +73,9 @@ class CountsDisplay(Display):
         ----------
         selection : Selection
         known : (F,) bool, optional
-            Features that are known to matter, to be marked.
+            Features that are known to be relevant, to be marked.
         known_label : str
-            What the legend calls them.
+            Their name in the legend.
         ax : Axes, optional
             Where to draw.
         """
@@ -97,7 +98,7 @@ class CountsDisplay(Display):
             known=marked,
         ).plot(ax, known_label=known_label)
 
-    def plot(self, ax: Axes | None = None, *, known_label: str = "known to matter") -> Self:
+    def plot(self, ax: Axes | None = None, *, known_label: str = "known to be relevant") -> Self:
         """Draw into the axes given, or into new ones."""
         ax = self._axes(ax)
         self.bars_ = self._bars(ax, self.features, OTHER, "features")
@@ -111,31 +112,38 @@ class CountsDisplay(Display):
             baseline=None,
             color=NULL,
             lw=2,
-            label="expected by chance",
+            label="expected under the null",
         )
-        self.threshold_line_ = ax.axvline(self.threshold + 0.5, color=INK, ls="--", lw=1)
+        legend_at = self._draw_threshold(ax)
+        ax.set_yscale("log")
+        tallest = max(float(self.features.max()), float(self.expected.max()), 2.0)
+        ax.set_ylim(LEAST, 2 * tallest)
+        ax.set_xscale("function", functions=(_stretched, np.expm1))
+        ax.set_xlim(self.edges[0], self.edges[-1])
+        ax.set_xticks(_ticks(self.edges[-1]))
+        ax.set_xticks([], minor=True)
+        ax.set_xlabel("selection count of a feature")
+        ax.set_ylabel("features")
+        ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(legend_at, 0.93))
+        return self
+
+    def _draw_threshold(self, ax: Axes) -> float:
+        """Draw the common threshold, if any; returns the right end of the legend beside it."""
+        self.threshold_line_ = None
+        if self.threshold is None:
+            return 1.0
+        at = self.threshold + 0.5
+        self.threshold_line_ = ax.axvline(at, color=INK, ls="--", lw=1)
         right = np.log1p(self.threshold) < 0.6 * np.log1p(self.edges[-1])  # where there is room
         ax.annotate(
             f" selected above {self.threshold} ",
-            (self.threshold + 0.5, 1.0),
+            (at, 1.0),
             xycoords=("data", "axes fraction"),
             ha="left" if right else "right",
             va="top",
         )
-        ax.set_yscale("log")
-        tallest = max(float(self.features.max()), float(self.expected.max()), 2.0)
-        ax.set_ylim(LEAST, 2 * tallest)
-        ax.set_xscale("function", functions=(_stretched, _shrunk))
-        ax.set_xlim(self.edges[0], self.edges[-1])
-        ax.set_xticks(_ticks(self.edges[-1]))
-        ax.set_xticks([], minor=True)
-        ax.set_xlabel("how often the forest chose a feature")
-        ax.set_ylabel("features")
-        # The legend stands on one side of the threshold, below the words beside it.
-        share = _stretched([*self.edges[[0, -1]], self.threshold + 0.5])
-        place = 1.0 if right else float((share[2] - share[0]) / (share[1] - share[0]))
-        ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(place, 0.93))
-        return self
+        start, end, here = _stretched([*self.edges[[0, -1]], at])
+        return 1.0 if right else float((here - start) / (end - start))
 
     def _bars(self, ax: Axes, number: Ints, color: str, label: str, gap: float = 0.04) -> Any:
         """Bars a little narrower than their bins; `gap` is a share of the bin."""
@@ -155,17 +163,7 @@ def _stretched(count: ArrayLike) -> Floats:
     return np.asarray(np.log1p(np.maximum(np.asarray(count, float), -0.9)))
 
 
-def _shrunk(place: ArrayLike) -> Floats:
-    return np.asarray(np.expm1(np.asarray(place, float)))
-
-
 def _ticks(largest: float) -> list[int]:
-    """0, 1, 2, 5, 10, … up to the largest count.
-
-    Examples
-    --------
-    >>> _ticks(30)
-    [0, 1, 2, 5, 10, 20]
-    """
+    """0, 1, 2, 5, 10, … up to the largest count."""
     decades = range(int(np.log10(max(largest, 1))) + 1)
     return [0, *(m * 10**e for e in decades for m in (1, 2, 5) if m * 10**e <= largest)]

@@ -1,4 +1,4 @@
-"""How did the features fare as trees were added? Stability paths and counts against trees."""
+"""Trajectories over trees: adjusted p-values and counts of the leading features."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.report.plots.base import (
-    INK,
-    NULL,
-    OTHER,
-    SELECTED,
-    Display,
-    Floats,
-    Ints,
-    Mask,
-    growth_of,
-    log_p,
-)
+from nullforest._util.errors import InputError
+from nullforest.report.plots import base
+from nullforest.report.plots.base import INK, Display, Floats, Ints, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from nullforest.selection.selection import Selection
+    from nullforest.selection.trajectory import Trajectory
 
 
 @dataclass(eq=False)
@@ -34,16 +26,16 @@ class StabilityDisplay(Display):
     Attributes
     ----------
     trees : (B,) int
-        Number of trees at each look.
+        Numbers of trees at which the forest was tested.
     log_adjusted : (B, M) float
         −log₁₀ of the p-values that were compared with alpha.
     support : (M,) bool
-        Which of the features all trees select.
+        Which of the features are selected by all trees.
     limit : float
         −log₁₀ alpha: a feature is selected above it.
     names : (M,) str
     lines_ : list of Line2D
-        One per feature; there after `plot`.
+        One per feature; set by `plot`.
     limit_line_
 
     Examples
@@ -67,13 +59,11 @@ class StabilityDisplay(Display):
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
-        trajectory = growth_of(selection)
+        trajectory, followed = _followed(selection)
         return cls(
-            trees=trajectory.trees,
-            log_adjusted=log_p(trajectory.adjusted),
-            support=selection.support[trajectory.followed],
-            limit=float(log_p(selection.alpha)),
-            names=selection.tally.names[trajectory.followed],
+            log_adjusted=base.log_p(trajectory.adjusted),
+            limit=float(base.log_p(selection.alpha)),
+            **followed,
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -96,42 +86,37 @@ class StabilityDisplay(Display):
 
 @dataclass(eq=False)
 class TrajectoryDisplay(Display):
-    """Count of the leading features against the number of trees, with threshold and null.
+    """Counts of the leading features against the number of trees, with threshold and mean.
 
     Attributes
     ----------
-    trees : (B,) int
-        Number of trees at each look.
+    trees, support, names
+        As in :class:`StabilityDisplay`.
     counts : (B, M) int
-    support : (M,) bool
-        Which of the features all trees select.
-    thresholds : (B,) int
-        Count to exceed at each look.
+    thresholds : (B,) float
+        Count to exceed; NaN where strata have thresholds of their own.
     expected : (B,) float
-        Expected count of a null feature at each look.
-    names : (M,) str
+        Expected count of a null feature, the mean over all strata.
     lines_, threshold_line_, null_line_
-        What was drawn; there after `plot`.
+        What was drawn; set by `plot`.
     """
 
     trees: Ints
     counts: Ints
     support: Mask
-    thresholds: Ints
+    thresholds: Floats
     expected: Floats
     names: NDArray[np.str_]
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
-        trajectory = growth_of(selection)
+        trajectory, followed = _followed(selection)
         return cls(
-            trees=trajectory.trees,
             counts=trajectory.counts,
-            support=selection.support[trajectory.followed],
             thresholds=trajectory.thresholds,
             expected=trajectory.expected,
-            names=selection.tally.names[trajectory.followed],
+            **followed,
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -139,23 +124,42 @@ class TrajectoryDisplay(Display):
         ax = self._axes(ax)
         self.lines_ = _lines(ax, self.trees, self.counts, self.support, self.names)
         (self.threshold_line_,) = ax.plot(
-            self.trees, self.thresholds, color=INK, ls="--", lw=1.2, label="count to exceed"
+            self.trees,
+            self.thresholds,
+            color=INK,
+            ls="--",
+            lw=1.2,
+            label="_" if np.isnan(self.thresholds).all() else "count to exceed",
         )
         (self.null_line_,) = ax.plot(
-            self.trees, self.expected, color=NULL, lw=2, label="expected by chance"
+            self.trees, self.expected, color=base.NULL, lw=2, label="expected under the null"
         )
-        ax.set_ylabel("how often a feature was chosen")
+        ax.set_ylabel("selection count")
         ax.set_yscale("symlog", linthresh=1.0)
         ax.set_ylim(0, None)
         ax.legend(frameon=False, loc="upper left")
         return self
 
 
+def _followed(selection: Selection) -> tuple[Trajectory, dict[str, Any]]:
+    """The trajectory of a selection, and what both plots show of the features in it."""
+    trajectory = selection.trajectory
+    if trajectory is None:
+        raise InputError(
+            "This selection has no trajectory over trees; make it with nullforest.watch(X, y, ...)."
+        )
+    return trajectory, {
+        "trees": trajectory.trees,
+        "support": selection.support[trajectory.followed],
+        "names": selection.tally.names[trajectory.followed],
+    }
+
+
 def _lines(ax: Axes, trees: Ints, values: Any, support: Mask, names: NDArray[np.str_]) -> list[Any]:
     """One line per feature, those selected above the others."""
     lines = []
     for i, name in enumerate(names):
-        color, order = (SELECTED, 2.5) if support[i] else (OTHER, 2.0)
+        color, order = (base.SELECTED, 2.5) if support[i] else (base.OTHER, 2.0)
         lines += ax.plot(trees, values[:, i], color=color, lw=1.3, zorder=order, label=f"_{name}")
     ax.set_xscale("log")
     ax.set_xlim(trees[0], trees[-1])

@@ -1,4 +1,4 @@
-r"""What did a scikit-learn forest choose? Read from the fitted trees alone.
+r"""Tallies of scikit-learn forests, read from the fitted trees alone.
 
 The coupling of a node to the whole sample is
 
@@ -6,45 +6,37 @@ The coupling of a node to the whole sample is
 
 and a fitted tree holds the node's weight W = Σ w and its impurity, so Σ w (y−ȳ_node)² is known
 exactly. The multiplicities w of a bootstrap are not kept, but their number is: d distinct samples
-weigh W together. Each weighs at least one, and the E = W − d that are left fall on them at random,
-so that Σ w² is d + 3E + E(E−1)/d on average. For classes the same is done class by class, the
-distinct samples shared out in proportion to the weights.
+have the total weight W. Each has at least one, and the other E = W − d draws fall on them at
+random, so that Σ w² is d + 3E + E(E−1)/d on average. For classes the same is done class by class,
+with the distinct samples divided in proportion to the weights.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    IsolationForest,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    RandomTreesEmbedding,
-)
+from sklearn import ensemble
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree, ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from nullforest._util.errors import InputError
+from nullforest.tallies.levels import levels_of_cuts
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS, Tally
 
 Floats = NDArray[np.float64]
 
 _FORESTS = (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
 )
-_BAGGINGS = (BaggingClassifier, BaggingRegressor)
+_BAGGINGS = (ensemble.BaggingClassifier, ensemble.BaggingRegressor)
 #: Criteria whose impurity is the variance of y.
 _VARIANCES = ("squared_error", "friedman_mse")
 
@@ -53,7 +45,7 @@ def read(forest: Any, n_samples: int | None) -> Tally:
     """Take the tally of a fitted scikit-learn forest."""
     forest, names = _unwrapped(forest)
     own = getattr(forest, "tally_", None)
-    if isinstance(own, Tally):  # an estimator of ours: it took the tally itself
+    if isinstance(own, Tally):  # a nullforest estimator holds its tally
         return own if own.feature_names is not None else replace(own, feature_names=_text(names))
     if not hasattr(type(forest), "tally_"):
         _refuse(forest)
@@ -71,22 +63,26 @@ def read(forest: Any, n_samples: int | None) -> Tally:
         _check_bagging(forest, trees, columns)
     if n_samples is None:
         n_samples = _n_samples(forest, trees)
+    if not isinstance(n_samples, int | np.integer) or not 1 <= n_samples <= 2**62:
+        raise InputError(f"n_samples = {n_samples!r:.60} must be a whole number of samples.")
     random = isinstance(trees[0], ExtraTreeClassifier | ExtraTreeRegressor)
-    chosen, coupling, nodes = _nodes(forest, trees, columns, n_samples)
+    selected, coupling, nodes = _nodes(forest, trees, columns, n_samples)
+    cuts = np.concatenate([tree.tree_.threshold[tree.tree_.feature >= 0] for tree in trees])
     bins = np.searchsorted(COUPLING_EDGES, np.minimum(coupling, 1.0), side="right") - 1
-    histogram = np.bincount(chosen * N_COUPLING_BINS + bins, minlength=F * N_COUPLING_BINS)
+    histogram = np.bincount(selected * N_COUPLING_BINS + bins, minlength=F * N_COUPLING_BINS)
     couplings = histogram.reshape(F, N_COUPLING_BINS).astype(np.int32)
-    splitter: Literal["best", "random"] = "random" if random else "best"
     return Tally(
-        counts=np.bincount(chosen, minlength=F),
+        counts=np.bincount(selected, minlength=F),
         nodes_per_tree=nodes,
         pool_per_tree=np.array([len(subset) for subset in columns]),
         candidates=int(trees[0].max_features_),
         n_samples=n_samples,
-        # A random threshold couples a node less than the best one, by an unknown amount.
+        # A random cut point couples a node less than the best one, by an unknown amount.
         couplings=None if random else couplings,
-        feature_names=_names(forest, names),
-        splitter=splitter,
+        feature_names=_text(getattr(forest, "feature_names_in_", names)),
+        # A random cut point tells nothing of the values that it lies between.
+        levels=None if random else levels_of_cuts(selected, cuts, F, n_samples),
+        splitter="random" if random else "best",
         source=f"scikit-learn {type(forest).__name__}",
     )
 
@@ -103,13 +99,9 @@ def _unwrapped(forest: Any) -> tuple[Any, Any]:
                 try:
                     names = steps.get_feature_names_out()
                 except (AttributeError, NotFittedError, ValueError):
-                    names = None  # a step that does not know its names: number the features
+                    names = None  # a step without output names: number the features
         else:
             return forest, names
-
-
-def _names(forest: Any, names: Any) -> NDArray[np.str_] | None:
-    return _text(getattr(forest, "feature_names_in_", names))
 
 
 def _text(names: Any) -> NDArray[np.str_] | None:
@@ -117,23 +109,23 @@ def _text(names: Any) -> NDArray[np.str_] | None:
 
 
 def _refuse(forest: Any) -> None:
-    """Say why a model that holds trees is still no forest whose choices can be judged."""
+    """Refuse models whose selection counts have no known null distribution."""
     name = type(forest).__name__
-    if isinstance(forest, IsolationForest | RandomTreesEmbedding):
+    if isinstance(forest, ensemble.IsolationForest | ensemble.RandomTreesEmbedding):
         raise InputError(
-            f"A {name} splits at random without looking at a label, so its selection frequencies "
-            "say nothing about relevance; fit a RandomForest or use nf.grow(X, y)."
+            f"A {name} splits at random without a target, so its selection counts do not measure "
+            "relevance; fit a RandomForest or use nf.grow(X, y)."
         )
     if isinstance(forest, BaseDecisionTree):
         raise InputError(
-            f"A {name} is a single tree, and the null speaks of many trees drawn at random; fit "
-            "a RandomForest or use nf.grow(X, y)."
+            f"A {name} is a single tree, but the null distribution is that of a forest; fit a "
+            "RandomForest or use nf.grow(X, y)."
         )
     if not isinstance(forest, (*_FORESTS, *_BAGGINGS)):
         raise InputError(
             f"nullforest cannot take the tally of a {name}: only trees grown independently of "
-            "each other have a known null. Use RandomForest, ExtraTrees, a Bagging of decision "
-            "trees, or nf.grow(X, y)."
+            "each other have a known null distribution. Use RandomForest, ExtraTrees, a Bagging of "
+            "decision trees, or nf.grow(X, y)."
         )
 
 
@@ -142,12 +134,12 @@ def _check_bagging(forest: Any, trees: list[Any], columns: list[NDArray[np.int64
         if not isinstance(tree, BaseDecisionTree):
             raise InputError(
                 f"This {type(forest).__name__} bags {type(tree).__name__} models; only a bagging "
-                "of decision trees has selection frequencies."
+                "of decision trees has selection counts."
             )
     if any(len(np.unique(subset)) < len(subset) for subset in columns):
         raise InputError(
             f"This {type(forest).__name__} drew columns with replacement (bootstrap_features), so "
-            "some features entered a tree twice and had double chances; use "
+            "some features entered a tree twice and were twice as likely to be selected; use "
             "bootstrap_features=False."
         )
 
@@ -158,7 +150,7 @@ def _n_samples(forest: Any, trees: list[Any]) -> int:
     known = getattr(forest, "_n_samples", None)
     if known is None:
         raise InputError(
-            "This forest does not remember its number of training samples; give n_samples=... "
+            "This forest does not store its number of training samples; give n_samples."
         )
     return int(known)
 
@@ -167,15 +159,15 @@ def _nodes(
     forest: Any, trees: list[Any], columns: list[NDArray[np.int64]], n_samples: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
     """Feature and coupling of every internal node, and the number of nodes of each tree."""
-    chosen, couplings, nodes, whole = [], [], [], []
+    selected, couplings, nodes, whole = [], [], [], []
     for tree, subset in zip(trees, columns, strict=True):
         grown = tree.tree_
         split = grown.feature >= 0
-        chosen.append(subset[grown.feature[split]])
+        selected.append(subset[grown.feature[split]])
         variance = _variance(tree)
-        spread = grown.weighted_n_node_samples * variance
-        squares = _weighted_squares(tree, variance) if forest.bootstrap else spread
-        couplings.append(spread[split] ** 2 / squares[split])  # two samples at least: above 0
+        deviance = grown.weighted_n_node_samples * variance
+        squares = _weighted_squares(tree, variance) if forest.bootstrap else deviance
+        couplings.append(deviance[split] ** 2 / squares[split])  # two samples at least: above 0
         nodes.append(int(split.sum()))
         whole.append(variance[0])
     # Bags of n of the S samples are less varied than all samples, on average by (n−1)/n with
@@ -185,7 +177,7 @@ def _nodes(
     if not forest.bootstrap:
         total *= (n_samples - 1) / n_samples
     coupling = np.concatenate(couplings) / max(total, np.finfo(float).tiny)
-    return np.concatenate(chosen), coupling, np.array(nodes)
+    return np.concatenate(selected), coupling, np.array(nodes)
 
 
 def _sum_of_squares(weight: Floats, distinct: Floats) -> Floats:
@@ -203,9 +195,9 @@ def _weighted_squares(tree: Any, variance: Floats) -> Floats:
     share = grown.value / grown.value.sum(axis=2, keepdims=True)
     of_class = share * weight[:, None, None]
     present = share > 0
-    kinds = present.sum(axis=2, keepdims=True)
-    spare = np.maximum(weight[:, None, None] - kinds, 1e-9)
-    own = 1.0 + np.maximum(distinct[:, None, None] - kinds, 0.0) * (of_class - 1) / spare
+    n_present = present.sum(axis=2, keepdims=True)
+    spare = np.maximum(weight[:, None, None] - n_present, 1e-9)
+    own = 1.0 + np.maximum(distinct[:, None, None] - n_present, 0.0) * (of_class - 1) / spare
     own = np.where(present, np.clip(own, 1.0, np.maximum(of_class, 1.0)), 1.0)
     distance = 1 - 2 * share + (share**2).sum(axis=2, keepdims=True)
     squares = np.where(present, _sum_of_squares(of_class, own) * distance, 0.0)

@@ -1,32 +1,35 @@
-// Which kernel answers fastest here? Chosen by data, criterion and processor.
+// The instruction sets of this processor, and the kernels compiled for each.
 #include "kernels/dispatch.hpp"
 
 #include <cstdlib>
+
+#include "errors.hpp"
 
 namespace nullforest {
 
 namespace {
 
+// Every option that CMakeLists.txt compiles the kernels with has its test here.
 bool supported(Isa isa) {
+    if (isa == Isa::generic || isa == Isa::portable) return true;
 #ifdef NULLFOREST_PORTABLE_ONLY
-    return isa == Isa::generic || isa == Isa::portable;
+    return false;
 #else
-    if (isa == Isa::avx512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-               __builtin_cpu_supports("avx512bitalg") &&
-               __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2");
-    if (isa == Isa::avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-               __builtin_cpu_supports("popcnt");
-    return true;
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+                      __builtin_cpu_supports("lzcnt");
+    if (isa == Isa::avx2) return avx2;
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
+           __builtin_cpu_supports("avx512vpopcntdq");
 #endif
 }
 
 // One kernel, in the version for an instruction set.
-template <class Kernel>
-Kernel version(Isa isa, Kernel portable, Kernel avx2, Kernel avx512) {
+template <class Version>
+Version version(Isa isa, Version portable, Version avx2, Version avx512) {
     return isa == Isa::avx512 ? avx512 : isa == Isa::avx2 ? avx2 : portable;
 }
 
@@ -37,6 +40,14 @@ Kernel version(Isa isa, Kernel portable, Kernel avx2, Kernel avx512) {
 #define NULLFOREST_VERSION(isa, kernel) \
     version(isa, kernel##_portable, kernel##_avx2, kernel##_avx512)
 #endif
+
+bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
+               Weighting weighting) {
+    return table.by_order() && !table.has_missing() && weighting != Weighting::reals &&
+           settings.n_drawn <= ScanTask::kMostDraws && outcome.n_classes <= ScanTask::kMost &&
+           (outcome.classes() ||
+            (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
+}
 
 }  // namespace
 
@@ -50,42 +61,40 @@ std::string isa_name(Isa isa) {
 }
 
 Isa chosen_isa() {
-    const char* wish = std::getenv("NULLFOREST_ISA");
-    for (Isa isa : {Isa::avx512, Isa::avx2, Isa::portable, Isa::generic})
-        if (supported(isa) && (!wish || !*wish || isa_name(isa) == wish)) return isa;
+    const char* variable = std::getenv("NULLFOREST_ISA");
+    const std::string name = variable ? variable : "";
+    bool known = name.empty();
+    for (Isa isa : {Isa::avx512, Isa::avx2, Isa::portable, Isa::generic}) {
+        if (supported(isa) && (name.empty() || name == isa_name(isa))) return isa;
+        known = known || name == isa_name(isa);
+    }
+    require(known, "The environment variable NULLFOREST_ISA is '" + name +
+                       "', which is no instruction set; unset it, or use generic, portable, avx2 "
+                       "or avx512.");
     return Isa::portable;
+}
+
+Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                     Weighting weighting) {
+    Kernel kernel;
+    const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
+    if (settings.isa == Isa::generic) return kernel;
+    if (binary && weighting == Weighting::ones && table.by_order())
+        kernel.walk = NULLFOREST_VERSION(settings.isa, walk);
+    else if (binary && weighting == Weighting::ones)
+        kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);
+    else if (scan_fits(table, outcome, settings, weighting))
+        kernel.scan = NULLFOREST_VERSION(settings.isa, scan);
+    return kernel;
 }
 
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
                                           const Settings& settings, Weighting weighting) {
-    const Isa isa = chosen_isa();
-    const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
-    if (isa == Isa::generic)
-        return make_generic_evaluator(table, outcome, settings, weighting);
-    if (binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_evaluator(table, outcome, settings, NULLFOREST_VERSION(isa, walk));
-    if (binary && weighting == Weighting::ones)
-        return make_sweep_evaluator(table, outcome, settings, NULLFOREST_VERSION(isa, sweep));
-    if (scan_fits(table, outcome, settings, weighting))
-        return make_scan_evaluator(table, outcome, settings, weighting,
-                                   NULLFOREST_VERSION(isa, scan));
+    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
+    if (kernel.walk) return make_walk_evaluator(table, outcome, settings, kernel.walk);
+    if (kernel.sweep) return make_sweep_evaluator(table, outcome, settings, kernel.sweep);
+    if (kernel.scan) return make_scan_evaluator(table, outcome, settings, weighting, kernel.scan);
     return make_generic_evaluator(table, outcome, settings, weighting);
-}
-
-std::unique_ptr<Judge> make_judge(const RankTable& table, const RankTable& probes,
-                                  const Outcome& outcome, const Settings& settings,
-                                  Weighting weighting) {
-    const Isa isa = chosen_isa();
-    const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
-    auto exact = make_generic_judge(table, probes, outcome, settings, weighting);
-    if (isa == Isa::generic) return exact;
-    if (binary && weighting == Weighting::ones && table.by_order())
-        return make_walk_judge(table, probes, outcome, settings, NULLFOREST_VERSION(isa, walk),
-                               std::move(exact));
-    if (scan_fits(table, outcome, settings, weighting) && !(binary && weighting == Weighting::ones))
-        return make_scan_judge(table, probes, outcome, settings, weighting,
-                               NULLFOREST_VERSION(isa, scan), std::move(exact));
-    return exact;
 }
 
 }  // namespace nullforest

@@ -1,41 +1,35 @@
-// Which instruction set is used, and which evaluators stand on it?
+// The choice of the fastest kernel by data, criterion and processor.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "kernels/evaluator.hpp"
-#include "probes/judge.hpp"
 #include "kernels/scan_kernel.hpp"
 #include "kernels/sweep_kernel.hpp"
 #include "kernels/walk_kernel.hpp"
 
 namespace nullforest {
 
-enum class Isa { generic, portable, avx2, avx512 };
-
-// The best that the processor has, or what the environment variable NULLFOREST_ISA asks for
-// (generic, portable, avx2, avx512) where that is possible. Read anew for every forest.
+// The best instruction set of the processor, or the one that the environment variable
+// NULLFOREST_ISA names (generic, portable, avx2, avx512); portable where this build or processor
+// does not have that. Throws InputError for any other name.
 Isa chosen_isa();
 std::string isa_name(Isa isa);
+
+// The kernel that fits, in the version for the instruction set; all null: the generic one.
+struct Kernel {
+    WalkKernel walk = nullptr;
+    SweepKernel sweep = nullptr;
+    ScanKernel scan = nullptr;
+};
+Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                     Weighting weighting);
 
 std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, WalkKernel kernel);
 std::unique_ptr<Evaluator> make_sweep_evaluator(const RankTable& table, const Outcome& outcome,
                                                 const Settings& settings, SweepKernel kernel);
-bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
-               Weighting weighting);
 std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, Weighting weighting,
                                                ScanKernel kernel);
-
-// `exact` has the last word on the few probes that pass the kernel.
-std::unique_ptr<Judge> make_walk_judge(const RankTable& table, const RankTable& probes,
-                                       const Outcome& outcome, const Settings& settings,
-                                       WalkKernel kernel, std::unique_ptr<Judge> exact);
-
-std::unique_ptr<Judge> make_scan_judge(const RankTable& table, const RankTable& probes,
-                                       const Outcome& outcome, const Settings& settings,
-                                       Weighting weighting, ScanKernel kernel,
-                                       std::unique_ptr<Judge> exact);
 
 }  // namespace nullforest

@@ -1,4 +1,4 @@
-// Which of a node's candidates splits it best? The question every kernel answers alike.
+// The best split of a node among its candidates, defined the same for every kernel.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,6 +7,9 @@
 #include "table/rank_table.hpp"
 
 namespace nullforest {
+
+// The kernels to use: the generic ones, or the fast ones for an instruction set (see dispatch.hpp).
+enum class Isa { generic, portable, avx2, avx512 };
 
 struct Settings {
     std::uint32_t candidates = 1;  // features compared at a node
@@ -18,10 +21,11 @@ struct Settings {
     std::uint64_t seed = 0;
     std::uint32_t first_tree = 0, n_trees = 0;
     bool keep_trees = false, oob = false;
-    bool listed = false;  // list what the trees chose, to be added elsewhere, instead of adding
+    bool listed = false;  // list what the trees selected, to be added elsewhere
+    Isa isa = Isa::portable;
 };
 
-// One node as a kernel sees it.
+// A node to be split.
 struct NodeQuery {
     const std::uint32_t* samples;  // ascending
     std::uint32_t n;
@@ -34,14 +38,14 @@ struct Split {
     std::uint32_t feature = 0;
     std::uint32_t n_left = 0;
     bool missing_left = false;
-    // where the kernel says so: of the feature among the candidates, in draw order, and whether
-    // both children are pure, so that nothing can beat it
+    // where the kernel knows them: the place of the feature among the candidates, in draw order,
+    // and whether both children are pure, so that nothing can beat it
     static constexpr std::uint32_t kUnknown = 0xffffffffu;
     std::uint32_t place = kUnknown;
     bool perfect = false;
 };
 
-// One per thread. Rules that every evaluator keeps, so that all give the same answer:
+// One per thread. Rules that every evaluator keeps, so that all find the same split:
 //   - candidates in draw order, positions ascending, missing right before missing left;
 //   - a later split wins only when its score is strictly greater (exactly, see split_scores.hpp);
 //   - any split that leaves min_leaf samples on both sides beats none, gain or not;

@@ -1,9 +1,8 @@
-// The kernel for everything: sort the members by each candidate, walk, keep the best.
-#include "tree/candidates.hpp"
-#include "table/column_splits.hpp"
+// The search for any criterion, weights and data: members sorted by each candidate in turn.
+#include "kernels/column_splits.hpp"
 #include "kernels/evaluator.hpp"
-#include "kernels/split_scores.hpp"
 #include "kernels/weighted_scores.hpp"
+#include "random/candidates.hpp"
 
 namespace nullforest {
 
@@ -65,30 +64,10 @@ private:
 
 std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,
                                                   const Settings& settings, Weighting weighting) {
-    const bool real = weighting == Weighting::reals;
-    switch (outcome.criterion) {
-        case Criterion::gini:
-            if (real)
-                return std::make_unique<GenericEvaluator<WeightedClassScore>>(table, outcome,
-                                                                              settings);
-            return std::make_unique<GenericEvaluator<GiniScore>>(table, outcome, settings);
-        case Criterion::entropy:
-            if (real)
-                return std::make_unique<GenericEvaluator<WeightedClassScore>>(table, outcome,
-                                                                              settings);
-            return std::make_unique<GenericEvaluator<EntropyScore>>(table, outcome, settings);
-        case Criterion::variance:
-            if (real)
-                return std::make_unique<GenericEvaluator<WeightedVarianceScore>>(table, outcome,
-                                                                                 settings);
-            return std::make_unique<GenericEvaluator<VarianceScore>>(table, outcome, settings);
-        default:
-            if (real)
-                return std::make_unique<GenericEvaluator<WeightedNeighbourhoodScore>>(
-                    table, outcome, settings);
-            return std::make_unique<GenericEvaluator<NeighbourhoodScore>>(table, outcome,
-                                                                          settings);
-    }
+    return with_score(outcome, weighting, [&](auto* score) -> std::unique_ptr<Evaluator> {
+        using Score = std::remove_pointer_t<decltype(score)>;
+        return std::make_unique<GenericEvaluator<Score>>(table, outcome, settings);
+    });
 }
 
 }  // namespace nullforest

@@ -1,8 +1,8 @@
-// Classes or one number, at most 512 samples, drawn once or several times: hands every node to the
-// scan kernel.
+// The search of nodes by the scan kernel: classes or one number, at most 512 samples, drawn once or
+// several times.
 #include "kernels/dispatch.hpp"
-#include "tree/keyed_random.hpp"
 #include "kernels/scan_node.hpp"
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 
@@ -40,14 +40,6 @@ private:
 };
 
 }  // namespace
-
-bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
-               Weighting weighting) {
-    return table.by_order() && !table.has_missing() && weighting != Weighting::reals &&
-           settings.n_drawn <= ScanTask::kMostDraws && outcome.n_classes <= ScanTask::kMost &&
-           (outcome.classes() ||
-            (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
-}
 
 std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
                                                const Settings& settings, Weighting weighting,

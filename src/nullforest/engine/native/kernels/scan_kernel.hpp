@@ -1,4 +1,4 @@
-// Which candidate splits a node best, for every other criterion on at most 512 ranked samples?
+// The best split of a node for every other criterion, on at most 512 ranked samples.
 //
 // The members are picked out of the presorted order with a bitmap; one pass adds up what crosses
 // the split (classes: sums of squared counts or entropy terms; numbers: D), a second compares all
@@ -42,12 +42,12 @@ struct ScanTask {
     std::uint32_t feature, n_left, place;
     double best_top, best_bottom;
     std::int64_t best_terms;
-    // instead of a search (`asked` is null then): which of these columns hold a split as good as
-    // the best (the first `n_or_equal` of them) or better (the others)?
-    const std::uint32_t* asked;
-    std::uint32_t n_asked, n_or_equal;
+    // instead of a search (`screened` is null then): whether each of these columns has a split as
+    // good as the best (the first `n_or_equal` of them) or better (the others)
+    const std::uint32_t* screened;
+    std::uint32_t n_screened, n_or_equal;
     std::uint8_t* passes;
-    // where the values of a feature differ
+    // positions at which the values of a feature differ
     void* owner;
     const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
 };

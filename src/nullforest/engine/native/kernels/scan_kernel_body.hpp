@@ -1,8 +1,8 @@
 // The scan, written once; `Pick` brings the one step that differs between instruction sets:
 //   Pick(task); pick(order, ninth, out)   the members in sorted order; may write 64 past the end
 #pragma once
-#include "tree/candidates.hpp"
 #include "kernels/scan_kernel.hpp"
+#include "random/candidates.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -38,6 +38,7 @@ public:
         for (std::uint32_t i = 0; i < padded_; ++i) {  // entry i belongs to k = i + 1 members left
             const bool allowed = i + 1 >= task.min_leaf && i + 1 + task.min_leaf <= task.n;
             allowed_[i] = allowed ? 1.0 : 0.0;
+            divide_[i] = 0.0;  // with counts, those past the last split stay so
             if (!counts) weigh(i, i + 1);
         }
     }
@@ -55,13 +56,13 @@ public:
                          });
     }
 
-    // Columns held against a best that is known.
+    // Columns compared with a best that is known.
     void screen() {
         constexpr std::uint32_t kAhead = 8;
-        for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
-            if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
-            cross(task_.asked[i]);
-            task_.passes[i] = passes(task_.asked[i], i < task_.n_or_equal);
+        for (std::uint32_t i = 0; i < task_.n_screened; ++i) {
+            if (i + kAhead < task_.n_screened) prefetch(task_.screened[i + kAhead]);
+            cross(task_.screened[i]);
+            task_.passes[i] = passes(task_.screened[i], i < task_.n_or_equal);
         }
     }
 
@@ -217,7 +218,7 @@ private:
 template <class Pick, class Id, ScanTask::Kind kind, bool counts>
 void scan_counting(ScanTask& task) {
     Scan<Pick, Id, kind, counts> scan(task);
-    task.asked ? scan.screen() : scan.run();
+    task.screened ? scan.screen() : scan.run();
 }
 
 template <template <class> class Pick, class Id, ScanTask::Kind kind>

@@ -1,4 +1,4 @@
-// What does the scan kernel need to know of a node? Shared by the search and by the probes.
+// A node as the scan kernel sees it; shared by the search for a split and the scoring of probes.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -43,7 +43,7 @@ public:
 
     ScanTask task{};
 
-    // The table whose columns are looked at, and the scratch to sort members by them.
+    // The table whose columns are scored, and the scratch to sort members by them.
     void use(const RankTable& table, SortedMembers& members) {
         task.order = table.order(0);
         task.flags = table.flags();

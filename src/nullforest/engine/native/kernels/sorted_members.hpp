@@ -1,4 +1,4 @@
-// In what order does one feature put the members of a node?
+// The members of a node in the order of one feature.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nullforest {
 
-// Any set bit in positions [begin, end)?
+// Whether any bit is set in positions [begin, end).
 inline bool any_bit(const std::uint64_t* words, std::uint32_t begin, std::uint32_t end) {
     if (begin >= end) return false;
     const std::uint32_t first = begin / 64, last = (end - 1) / 64;
@@ -21,12 +21,12 @@ inline bool any_bit(const std::uint64_t* words, std::uint32_t begin, std::uint32
     return words[last] & high;
 }
 
-// The members of a node in the order of a feature; the scratch of one thread.
+// The scratch of one thread.
 class SortedMembers {
 public:
     explicit SortedMembers(const RankTable& table)
         : table_(table),
-          member_(table.by_order() ? table.n_samples() : 0),
+          member_(table.by_order() ? RankLayout::kWalkSamples : 0),
           slot_(table.by_order() ? 0 : table.n_samples()),
           bits_(table.n_words()) {
         sample.resize(table.n_samples());
@@ -34,10 +34,10 @@ public:
     }
 
     std::vector<std::uint32_t> sample;   // n of them, ascending in the feature
-    std::vector<std::uint8_t> boundary;  // [j]: do members j and j+1 differ?
+    std::vector<std::uint8_t> boundary;  // [j]: whether members j and j+1 differ
     std::uint32_t n = 0, n_known = 0;    // all members, and those whose value is not missing
 
-    // Say which samples are asked about; call with the same ones to leave.
+    // Names the members of the node, until `leave`.
     void enter(const std::uint32_t* samples, std::uint32_t count) {
         samples_ = samples;
         n = count;

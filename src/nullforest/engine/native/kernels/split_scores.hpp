@@ -1,10 +1,10 @@
-// How good is a split? One running score per criterion, fed sample by sample from left to right.
+// Scores of splits: one running score per criterion, fed sample by sample from left to right.
 //
 // Scores with whole weights are exact: Gini and neighbourhood compare fractions of integers,
 // entropy adds fixed-point terms, and variance squares an exact integer before its only roundings
 //     D = W s_left - W_left s,   score = (D * D) * (1 / (W_left * W_right))     (doubles),
 // summed over outputs in order. Real weights use doubles throughout, added in the order in which
-// the samples cross. `better(a, b)`: does a strictly beat b?
+// the samples cross.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ inline bool operator>(const Fraction& a, const Fraction& b) {
 }
 
 // Every score class: enter(node) once per node, restart() per candidate, cross(sample) per sample
-// that goes left, then score(). perfect(score): are both children surely pure?
+// that goes left, then score(). perfect(score): whether both children are surely pure.
 class GiniScore {
 public:
     using Value = Fraction;

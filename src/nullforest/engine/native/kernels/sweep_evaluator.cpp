@@ -1,12 +1,10 @@
-// Two classes, unweighted, more than 512 samples: hands every node to the sweep kernel.
+// The search of nodes by the sweep kernel: two classes, unweighted, more than 512 samples.
 #include <algorithm>
 #include <vector>
 
-#include "table/binary_columns.hpp"
+#include "kernels/binary_columns.hpp"
 #include "kernels/dispatch.hpp"
-#include "tree/keyed_random.hpp"
-#include "kernels/sorted_members.hpp"
-#include "kernels/sweep_kernel.hpp"
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 

@@ -1,10 +1,10 @@
-// Which candidate splits a node of two classes best, when more than 512 samples are ranked?
+// The best split of a node of two classes, on more than 512 ranked samples.
 //
 // A node that is not tiny counts its members and its ones in equal steps of rank, some 4 to 8
 // members each. Within a step the path of (k members, l ones) stays inside the polygon of its two
 // ends, "all ones first" and "all zeros first"; the score D^2 / (k (n - k)) is convex, so a step
 // whose corners do not beat the best cannot hold a better split. The members of the few steps
-// left are sorted and looked at one by one. A tiny node ranks its members by counting how many are
+// left are sorted and scored one by one. A tiny node ranks its members by counting how many are
 // smaller.
 //
 // Plain data only: this header is compiled once per instruction set.
@@ -44,7 +44,8 @@ struct SweepTask {
     void (*try_slowly)(void* owner, SweepTask& task, std::uint32_t feature);
 
     bool perfect() const {
-        return found && best_num == static_cast<unsigned __int128>(n_ones) * (n - n_ones) * best_den;
+        using Wide = unsigned __int128;
+        return found && best_num == Wide{n_ones} * (n - n_ones) * best_den;
     }
     bool beats(std::uint32_t k, std::uint32_t l) const {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;

@@ -1,7 +1,7 @@
 // The sweep, written once for the compiler to make the most of each instruction set.
 #pragma once
-#include "tree/candidates.hpp"
 #include "kernels/sweep_kernel.hpp"
+#include "random/candidates.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -55,7 +55,7 @@ private:
                     __builtin_prefetch(rank + task_.samples[i]);
         } else if (n_lines <= kMostPrefetched) {
             for (std::uint32_t b = 0; b < n_lines; ++b)
-                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * static_cast<std::uint64_t>(b));
+                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b});
         }
     }
     void refresh() {
@@ -63,7 +63,7 @@ private:
                                    static_cast<double>(task_.best_den)
                              : -1.0;
     }
-    // D^2 (with its margin) and the k (n - k) that it is to be held against.
+    // D^2 (with its margin) and the k (n - k) that it is compared with.
     double square(double k, double l) const {
         const double d = l * n_ - k * ones_;
         return d * d * kMargin;
@@ -73,7 +73,8 @@ private:
     void offer(std::uint32_t feature, std::uint32_t k, std::uint32_t l, std::uint32_t rank,
                std::uint32_t next) {
         if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l)) return;
-        if ((task_.flags[feature] & 1) && !differ(feature, rank, next == kUnknown ? next_rank(rank) : next))
+        if ((task_.flags[feature] & 1) &&
+            !differ(feature, rank, next == kUnknown ? next_rank(rank) : next))
             return;
         task_.take(feature, k, l);
         refresh();
@@ -130,7 +131,7 @@ private:
     }
 
     // Nothing found yet: some split at the end of a step is at least this good (no ties here), so
-    // that only few splits need a closer look.
+    // that only few splits are scored exactly.
     double first_level() const {
         double best = -1.0;
         for (std::uint32_t b = 0; b < n_steps_; ++b) {

@@ -53,7 +53,8 @@ public:
         std::uint64_t word = 0;
         for (int half = 0; half < 2; ++half) {
             const __m256i l = counts(static_cast<std::uint32_t>(bits >> 32 * half), base);
-            const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lo + 32 * half));
+            const __m256i low =
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lo + 32 * half));
             const __m256i high =
                 _mm256_loadu_si256(reinterpret_cast<const __m256i*>(hi + 32 * half));
             const __m256i inside = _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(l, low), l),
@@ -96,7 +97,8 @@ private:
         const __m256i spread = _mm256_setr_epi64x(0, 0x0101010101010101ll, 0x0202020202020202ll,
                                                   0x0303030303030303ll);
         const __m256i select = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
-        const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), spread);
+        const __m256i bytes =
+            _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), spread);
         // 0 or -1 per bit, then running sums within eight bytes by doubling
         __m256i sum = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, select), select);
         sum = _mm256_sub_epi8(_mm256_setzero_si256(), sum);

@@ -1,10 +1,10 @@
-// Which candidate splits a node of two classes best, when at most 512 samples are ranked?
+// The best split of a node of two classes, on at most 512 ranked samples.
 //
 // The presorted order of a feature is walked 64 positions at a time; bit masks pick out the node's
 // members and their labels, and the labels in sorted order become one bit string. With n members,
 // n1 of them ones, the split after k members with l ones on the left scores D^2 / (k (n - k)),
 // D = l n - k n1. It beats the best so far exactly when l leaves an interval [lo_k, hi_k] (the
-// envelope), which is worked out anew only when the best improves.
+// envelope), which is computed again only when the best improves.
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
@@ -30,13 +30,13 @@ struct WalkTask {
     bool found, missing_left;
     std::uint32_t feature, n_left, place;
     std::uint64_t best_num, best_den;
-    // instead of a search (`asked` is null then): which of these columns of the table hold a split
-    // as good as the best (the first `n_or_equal` of them) or better (the others)? Missing
-    // values are not looked at.
-    const std::uint32_t* asked;
-    std::uint32_t n_asked, n_or_equal;
+    // instead of a search (`screened` is null then): whether each of these columns has a split as
+    // good as the best (the first `n_or_equal` of them) or better (the others). Missing values are
+    // not considered.
+    const std::uint32_t* screened;
+    std::uint32_t n_screened, n_or_equal;
     std::uint8_t* passes;
-    // what is too rare to be fast: features with missing values, and where values differ
+    // too rare to be fast: features with missing values, and positions at which values differ
     void* owner;
     void (*try_slowly)(void* owner, WalkTask& task, std::uint32_t feature);
     const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
@@ -44,7 +44,7 @@ struct WalkTask {
     bool perfect() const {  // two pure children: D^2 / (k (n - k)) = n1 (n - n1)
         return found && best_num == std::uint64_t{n_ones} * (n - n_ones) * best_den;
     }
-    // Takes the split after k members, l of them ones, if it beats the best.
+    // Whether the split after k members, l of them ones, beats the best.
     bool beats(std::uint32_t k, std::uint32_t l) const {
         const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
         return !found || static_cast<std::uint64_t>(d * d) * best_den >

@@ -7,8 +7,8 @@
 #pragma once
 #include <cmath>
 
-#include "tree/candidates.hpp"
 #include "kernels/walk_kernel.hpp"
+#include "random/candidates.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -29,21 +29,22 @@ public:
                          [&](std::uint32_t feature) { return try_feature(feature, place++); });
     }
 
-    // Columns held against a best that is known.
+    // Columns compared with a best that is known.
     void screen() {
         open_envelope();
         // D is whole: any slack below the distance of R to the next whole number will do.
         if (task_.n_or_equal) close_envelope(0x1p-20);
-        for (std::uint32_t i = 0; i < task_.n_asked; ++i) {
+        for (std::uint32_t i = 0; i < task_.n_screened; ++i) {
             if (i == task_.n_or_equal) close_envelope();
-            if (i + kAhead < task_.n_asked) prefetch(task_.asked[i + kAhead]);
-            task_.passes[i] = passes(task_.asked[i], i < task_.n_or_equal);
+            if (i + kAhead < task_.n_screened) prefetch(task_.screened[i + kAhead]);
+            task_.passes[i] = passes(task_.screened[i], i < task_.n_or_equal);
         }
     }
 
 private:
     static constexpr std::uint32_t kAhead = 8;
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : 512;
+    static constexpr std::uint32_t kWords = 512 / 64 + 2;  // for any table, even a damaged one
 
     void prefetch(std::uint32_t feature) const {
         const std::uint8_t* p = task_.order + feature * task_.stride;
@@ -61,7 +62,7 @@ private:
             return improved(place);
         }
         if (task_.n <= 64) return search(feature, place, gather_few(feature));
-        std::uint64_t bits[kMost / 64 + 2] = {};
+        std::uint64_t bits[kWords] = {};
         gather_labels(feature, bits);
         return search(feature, place, bits);
     }
@@ -87,12 +88,12 @@ private:
         return better && improved(place);
     }
 
-    // Where the values of a feature differ, asked for at most once.
+    // Positions at which the values of a feature differ, computed at most once.
     struct Ties {
         const std::uint8_t* boundary = nullptr;
     };
 
-    // Looks exactly at the positions that left the envelope; true when one beats the best.
+    // Scores the positions outside the envelope exactly; true when one beats the best.
     bool confirm(std::uint32_t feature, std::uint32_t k0, std::uint64_t out, const Count* running,
                  Ties& ties) {
         bool better = false;
@@ -110,7 +111,7 @@ private:
     }
 
     bool passes(std::uint32_t column, bool or_equal) {
-        std::uint64_t bits[kMost / 64 + 2] = {};
+        std::uint64_t bits[kWords] = {};
         if (task_.n <= 64)
             bits[0] = gather_few(column);
         else
@@ -182,8 +183,8 @@ private:
         }
     }
 
-    // l is inside when |l n - k n1| <= R, R = sqrt(best k (n - k)). Doubles decide this exactly: for
-    // n <= 512 the products are below 2^48, and R is a whole number or 2^-33 away from one.
+    // l is inside when |l n - k n1| <= R, R = sqrt(best k (n - k)). Doubles decide this exactly:
+    // for n <= 512 the products are below 2^48, and R is a whole number or 2^-33 away from one.
     void close_envelope(double slack = 0.0) {
         const double n = task_.n, ones = task_.n_ones;
         const double num = static_cast<double>(task_.best_num);
@@ -211,7 +212,7 @@ private:
 template <class Simd, class Count>
 void walk_counting(WalkTask& task) {
     Walk<Simd, Count> walk(task);
-    task.asked ? walk.screen() : walk.run();
+    task.screened ? walk.screen() : walk.run();
 }
 
 template <class Simd>

@@ -1,4 +1,4 @@
-// How good is a split when samples carry real weights? The same scores, in doubles.
+// Scores of splits with real weights, in doubles, and the score that belongs to a criterion.
 #pragma once
 #include "kernels/split_scores.hpp"
 
@@ -141,5 +141,22 @@ private:
     double weight_ = 0.0, pairs_ = 0.0, left_weight_ = 0.0, left_pairs_ = 0.0, right_pairs_ = 0.0;
     bool pair_ = false;
 };
+
+// Calls `make` with a null pointer to the score of the criterion.
+template <class Make>
+auto with_score(const Outcome& outcome, Weighting weighting, const Make& make) {
+    const bool real = weighting == Weighting::reals;
+    switch (outcome.criterion) {
+        case Criterion::gini:
+            return real ? make((WeightedClassScore*)nullptr) : make((GiniScore*)nullptr);
+        case Criterion::entropy:
+            return real ? make((WeightedClassScore*)nullptr) : make((EntropyScore*)nullptr);
+        case Criterion::variance:
+            return real ? make((WeightedVarianceScore*)nullptr) : make((VarianceScore*)nullptr);
+        default:
+            return real ? make((WeightedNeighbourhoodScore*)nullptr)
+                        : make((NeighbourhoodScore*)nullptr);
+    }
+}
 
 }  // namespace nullforest

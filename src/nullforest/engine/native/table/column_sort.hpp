@@ -1,4 +1,4 @@
-// In what order are the values of one column? A bucket sort that expects no distribution.
+// The order of the values of one column: a bucket sort that assumes no distribution.
 //
 // Values fall into equal steps between the smallest and the largest, about one per step; what
 // shares a step is then sorted by comparison. Data far from even cost a comparison sort, no more.
@@ -11,7 +11,7 @@
 
 namespace nullforest {
 
-// Floats as integers that sort alike; both zeros are one value, NaN comes last.
+// Floats as integers of the same order; both zeros are one value, NaN comes last.
 inline std::uint32_t sortable(float value) {
     if (value != value) return 0xffffffffu;
     value += 0.0f;
@@ -76,7 +76,7 @@ public:
         }
         const std::size_t n_buckets = std::min<std::size_t>(n, 65536);
         const Value step = static_cast<Value>(n_buckets - 1) / (high - low);
-        // Overflowing ranges, missing values and constant columns take the plain way.
+        // Overflowing ranges, missing values and constant columns are sorted by comparison.
         if (!finite || !(step > 0) || !std::isfinite(step) || !std::isfinite(high - low)) {
             for (std::size_t i = 0; i < n; ++i)
                 entries[i] = Entry::of(column[i], static_cast<std::uint32_t>(i));

@@ -1,4 +1,4 @@
-// Who asks for pages of two megabytes? Large arrays that are touched anywhere.
+// Pages of two megabytes, for large arrays that are read at random.
 #pragma once
 #include <sys/mman.h>
 
@@ -7,8 +7,8 @@
 
 namespace nullforest {
 
-// For the whole huge pages inside; where the system has none, nothing happens.
-inline void ask_for_huge_pages(void* memory, std::size_t bytes) {
+// Covers the whole huge pages inside; does nothing where the system has none.
+inline void request_huge_pages(void* memory, std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
     constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);

@@ -1,10 +1,11 @@
+// Targets in whole numbers, and the impurity, coupling and prediction of a node.
 #include "table/outcome.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "tree/keyed_random.hpp"
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 
@@ -17,7 +18,7 @@ double power_scale(const std::vector<double>& values, double centre, int bits) {
     if (largest == 0.0) return 1.0;
     int exponent;
     std::frexp(largest, &exponent);
-    return std::ldexp(1.0, bits - exponent);
+    return std::ldexp(1.0, std::min(bits - exponent, 1000));  // finite for tiny values too
 }
 
 std::vector<std::int64_t> to_fixed(const std::vector<double>& values, double centre, double scale) {
@@ -82,13 +83,13 @@ Outcome Outcome::of_distances(const double* distance, std::size_t n, const doubl
 }
 
 void Outcome::finish(const double* sample_weight) {
-    Bag everyone;
-    everyone.count.assign(n_samples, 1);
+    Bag all_samples;
+    all_samples.count.assign(n_samples, 1);
     std::vector<std::uint32_t> all(n_samples);
     for (std::size_t s = 0; s < n_samples; ++s) all[s] = static_cast<std::uint32_t>(s);
     whole = 1.0;
     NodeMeter meter(*this);
-    whole = meter.measure(everyone, all.data(), static_cast<std::uint32_t>(n_samples)).coupling;
+    whole = meter.measure(all_samples, all.data(), static_cast<std::uint32_t>(n_samples)).coupling;
     if (sample_weight) weight.assign(sample_weight, sample_weight + n_samples);
 
     const auto absorb = [this](const void* data, std::size_t bytes) {

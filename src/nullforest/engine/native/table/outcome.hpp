@@ -1,4 +1,4 @@
-// What does the forest predict, and how mixed is a node? Classes, numbers or distances.
+// The target (classes, numbers or distances) and the statistics of a node's members.
 //
 // Numbers and distances are kept as whole multiples of a power of two (`fixed`, about 40 bits
 // below the largest), so that sums over a node do not depend on their order and equal splits are

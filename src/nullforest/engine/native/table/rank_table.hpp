@@ -1,4 +1,4 @@
-// In what order does each feature put the samples? Sorted once, asked ever after.
+// The order of the samples in every feature, sorted once for all forests.
 //
 // Up to kWalkSamples samples a feature is stored as its *order* (sample at each position: the low
 // byte, and above 256 samples a plane of ninth bits); a node walks the order and picks its members
@@ -11,15 +11,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
+
+#include "threads/parallel.hpp"
 
 namespace nullforest {
 
 // The data as the caller holds them: any strides, or sparse columns; never copied whole.
 struct Matrix {
-    const char* data;  // null where nobody needs the values
+    const char* data;  // null where the values are not given
     std::ptrdiff_t row_stride, column_stride;  // in bytes
     bool is_double;
     std::size_t n_samples, n_features;
@@ -27,6 +28,7 @@ struct Matrix {
     const std::int32_t* stored_sample = nullptr;
     const std::int64_t* column_start = nullptr;
 
+    bool given() const { return data || column_start; }
     double at(std::size_t sample, std::size_t feature) const {
         if (column_start) return stored(sample, feature);
         const char* p = data + static_cast<std::ptrdiff_t>(sample) * row_stride +
@@ -48,25 +50,38 @@ private:
     }
 };
 
-// A finished table, wherever its arrays lie: in a file, or in memory that others share.
+// The arrays of a finished table: in a file, or in memory that others share.
 struct RankArrays {
     const std::uint8_t* block;     // F x stride, and 64 bytes more
     const std::uint64_t* differs;  // F x words
     const std::uint32_t* n_known;  // F
     const std::uint8_t* flags;     // F
     std::uint64_t fingerprint;
-    // Where block and values are mapped files: how much of files may lie in this process's memory
-    // before they are let go (0: no limit), and how many bytes the values take.
+    // Where block and values are mapped files: how many bytes of files may lie in this process's
+    // memory before they are released (0: no limit), and how many bytes the values take.
     std::size_t most_resident, value_bytes;
+};
+
+// Where the parts of a column lie in a table of so many samples.
+struct RankLayout {
+    static constexpr std::size_t kWalkSamples = 512;
+    static constexpr std::size_t kSlack = 64;  // a whole vector may be read past the last feature
+    std::size_t n_words, stride;  // words of 64 positions, and bytes of the block, per feature
+    int rank_bytes;
+
+    explicit RankLayout(std::size_t n_samples)
+        : n_words((n_samples + 63) / 64), rank_bytes(n_samples <= 65536 ? 2 : 4) {
+        stride = n_samples > kWalkSamples ? (n_samples * rank_bytes + 63) / 64 * 64
+                 : n_samples > 256        ? 72 * n_words
+                                          : 64 * n_words;
+    }
 };
 
 class RankTable {
 public:
-    static constexpr std::size_t kWalkSamples = 512;
 
-    // `poll` is called on the calling thread a few times a second and may throw to stop. Where
-    // the columns are part of a larger table, `first_feature` is the number of the first there.
-    RankTable(const Matrix& matrix, int n_threads, const std::function<void()>& poll,
+    // Where the columns are part of a larger table, `first_feature` is the number of the first.
+    RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& poll,
               std::size_t first_feature = 0);
     // A table that lies elsewhere; the arrays must outlive it.
     RankTable(const Matrix& matrix, const RankArrays& arrays);
@@ -74,39 +89,41 @@ public:
     RankTable(const RankTable& like, std::size_t n_columns);
     RankTable(const RankTable&) = delete;
     RankTable& operator=(const RankTable&) = delete;
-    ~RankTable();
+
+    // Reads every column and throws InputError unless each is an order of the samples, agrees with
+    // its flags and missing values, and all of them have the fingerprint.
+    void verify(const Poll& poll) const;
 
     std::size_t n_samples() const { return matrix_.n_samples; }
     std::size_t n_features() const { return matrix_.n_features; }
     const Matrix& matrix() const { return matrix_; }
-    bool by_order() const { return n_samples() <= kWalkSamples; }
+    bool by_order() const { return n_samples() <= RankLayout::kWalkSamples; }
 
-    // Words of 64 positions per feature.
-    std::size_t n_words() const { return n_words_; }
+    std::size_t n_words() const { return layout_.n_words; }
     // Stores a column: the samples in ascending order, equal ones in their own order.
     void set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
              std::uint32_t n_known);
     // The samples in ascending order.
     void read_order(std::size_t feature, std::uint32_t* order) const;
     const std::uint64_t* differs(std::size_t feature) const {
-        return differs_view_ + feature * n_words_;
+        return differs_ + feature * n_words();
     }
     // Positions that hold a value; missing ones follow.
     std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
     bool has_missing() const { return has_missing_; }
-    // Per feature: does it have equal values, missing values?
+    // Per feature: whether it has equal values, missing values.
     static constexpr std::uint8_t kTied = 1, kMissing = 2;
     const std::uint8_t* flags() const { return flags_.data(); }
     const std::uint32_t* known() const { return n_known_.data(); }
 
     // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
-    const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride_; }
+    const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride(); }
     const std::uint64_t* ninth_bits(std::size_t feature) const {
-        return reinterpret_cast<const std::uint64_t*>(order(feature) + 64 * n_words_);
+        return reinterpret_cast<const std::uint64_t*>(order(feature) + 64 * n_words());
     }
-    std::size_t stride() const { return stride_; }
+    std::size_t stride() const { return layout_.stride; }
     // !by_order(): the rank of every sample, in `rank_bytes()` bytes each.
-    int rank_bytes() const { return rank_bytes_; }
+    int rank_bytes() const { return layout_.rank_bytes; }
     const std::uint16_t* ranks16(std::size_t feature) const {
         return reinterpret_cast<const std::uint16_t*>(order(feature));
     }
@@ -114,10 +131,10 @@ public:
         return reinterpret_cast<const std::uint32_t*>(order(feature));
     }
 
-    // Says that about so many bytes are going to be read; lets go of mapped files where much of
+    // Announces that about so many bytes are going to be read; releases mapped files where much of
     // them lies in memory. They are read again when needed.
     void touch(std::size_t bytes) const {
-        if (most_resident_ && (touched_ += bytes) > kTouchedAtOnce) let_go();
+        if (most_resident_ && (touched_ += bytes) > kTouchedAtOnce) release();
     }
     std::uint64_t fingerprint() const { return fingerprint_; }
     std::size_t bytes() const;
@@ -127,25 +144,32 @@ public:
 private:
     static constexpr std::size_t kTouchedAtOnce = std::size_t{1} << 26;
     struct Worker;
-    void let_go() const;
-    void lay_out();
+    void release() const;
     void allocate();
-    void rank_columns(std::size_t begin, std::size_t end, Worker& worker);
+    void rank_columns(std::size_t begin, std::size_t end, Worker& worker, Tasks& tasks);
     template <class Value, class Sort>
-    void rank_block(std::size_t begin, std::size_t end, Worker& worker, std::vector<Value>& block,
-                    Sort& sorter);
+    void rank_block(std::size_t begin, std::size_t end, Worker& worker, Tasks& tasks,
+                    std::vector<Value>& block, Sort& sorter);
     void store(std::size_t feature, const std::uint32_t* order);
+    std::uint8_t flags_of(std::size_t feature) const;
+    // Calls use(i, the sample at position i, or the rank of sample i; see by_order).
+    template <class Use>
+    void each_stored(std::size_t feature, const Use& use) const;
     std::uint64_t hash_of(std::size_t feature) const;
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(std::uint8_t* memory) const;
+    };
 
     Matrix matrix_;
-    std::size_t n_words_ = 0, stride_ = 0, first_feature_ = 0;
-    std::size_t mapped_bytes_ = 0;  // 0: the block belongs to others
+    RankLayout layout_;
+    std::size_t first_feature_ = 0;
     std::size_t most_resident_ = 0, value_bytes_ = 0;
     mutable std::atomic<std::size_t> touched_{0};
-    int rank_bytes_ = 1;
+    std::unique_ptr<std::uint8_t, Unmap> own_block_;  // null: the arrays belong to others
+    std::unique_ptr<std::uint64_t[]> own_differs_;
     std::uint8_t* block_ = nullptr;
-    std::unique_ptr<std::uint64_t[]> differs_;
-    const std::uint64_t* differs_view_ = nullptr;  // the same, or memory of others
+    const std::uint64_t* differs_ = nullptr;
     std::vector<std::uint32_t> n_known_;
     std::vector<std::uint8_t> flags_;
     bool has_missing_ = false;

@@ -1,11 +1,11 @@
-// Which samples does a tree see? Asked when it grows, and again when its out-of-bag samples are.
+// The samples that a tree draws, when it is grown and when its out-of-bag samples are needed.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/evaluator.hpp"
-#include "tree/keyed_random.hpp"
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 

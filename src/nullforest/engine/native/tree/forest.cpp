@@ -1,11 +1,10 @@
+// Growth of a forest and its sums.
 #include "tree/forest.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <map>
 #include <mutex>
-#include <thread>
 
 namespace nullforest {
 
@@ -71,7 +70,8 @@ void add_probes(const TreeResult& tree, const ProbeSet& probes, std::size_t n_bi
 }  // namespace
 
 void grow_forest(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                 const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+                 const ProbeSet* probes, const std::vector<double>& coupling_edges,
+                 std::size_t n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest) {
     const std::size_t n_bins = coupling_edges.size() - 1, F = table.n_features();
     const std::size_t summed = settings.listed ? 0 : F;
@@ -89,82 +89,46 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
         forest.probe_couplings.assign(probes->n_strata() * n_bins, 0);
     }
 
+    // A century at most: longer ones overflow the clock.
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(std::clamp(max_seconds, 0.0, 3e9)));
+    const auto over = [&] { return max_seconds > 0.0 && Clock::now() >= deadline; };
     std::mutex mutex;
-    std::condition_variable changed;
-    std::vector<std::unique_ptr<TreeResult>> waiting(settings.n_trees);  // finished, not yet added
+    std::map<std::size_t, std::unique_ptr<TreeResult>> waiting;  // for an earlier tree
     std::vector<std::unique_ptr<TreeResult>> spare;
-    std::atomic<std::uint32_t> next{0};
-    std::atomic<bool> cancel{false}, late{false};
-    std::exception_ptr failure;
-    int running = 0;
-
-    const auto work = [&] {
-        try {
-            TreeGrower grower(table, outcome, settings, probes, coupling_edges);
-            std::unique_ptr<TreeResult> result(new TreeResult);
-            for (;;) {
-                // Whatever the clock says the first tree is grown: no forest is empty.
-                const std::uint32_t t = next.fetch_add(1);
-                if (t >= settings.n_trees || cancel || (late && t > 0)) break;
-                if (!grower.grow(settings.first_tree + std::uint64_t{t}, t == 0 ? cancel : late,
-                                 *result))
-                    break;
-                std::lock_guard<std::mutex> lock(mutex);
-                waiting[t] = std::move(result);
-                while (forest.n_trees < settings.n_trees && waiting[forest.n_trees]) {
-                    std::unique_ptr<TreeResult>& ready = waiting[forest.n_trees];
-                    if (probes)
-                        add_probes(*ready, *probes, n_bins, forest);
-                    add_tree(*ready, n_bins, settings, forest);
-                    spare.push_back(std::move(ready));
-                }
-                if (spare.empty())
-                    result.reset(new TreeResult);
-                else {
-                    result = std::move(spare.back());
-                    spare.pop_back();
-                }
-            }
-        } catch (...) {
-            std::lock_guard<std::mutex> lock(mutex);
-            failure = std::current_exception();
-            cancel = late = true;
-        }
-        std::lock_guard<std::mutex> lock(mutex);
-        --running;
-        changed.notify_all();
-    };
-
-    const auto deadline = Clock::now() + std::chrono::duration<double>(std::max(0.0, max_seconds));
-    running = static_cast<int>(
-        std::min<std::uint64_t>(std::max(1, n_threads), settings.n_trees));
-    std::vector<std::thread> threads;
-    for (int i = 0, count = running; i < count; ++i) threads.emplace_back(work);
-    {
+    std::atomic<bool> late{false};
+    const auto watch = [&] {
+        if (over()) late = true;
         std::unique_lock<std::mutex> lock(mutex);
-        while (running > 0) {
-            auto wake = Clock::now() + std::chrono::milliseconds(100);
-            if (max_seconds > 0.0 && !late)
-                wake = std::min(wake, std::chrono::time_point_cast<Clock::duration>(deadline));
-            changed.wait_until(lock, wake);
-            if (running == 0) break;
-            if (max_seconds > 0.0 && Clock::now() >= deadline) late = true;
-            if (failure) continue;
-            const std::uint32_t done = forest.n_trees;
-            lock.unlock();
-            try {
-                poll(done);
-            } catch (...) {
-                cancel = late = true;
-                lock.lock();
-                if (!failure) failure = std::current_exception();
-                continue;
+        const std::uint32_t done = forest.n_trees;
+        lock.unlock();
+        poll(done);
+    };
+    parallel_for(settings.n_trees, n_threads, watch, [&](Tasks& tasks) {
+        TreeGrower grower(table, outcome, settings, probes, coupling_edges);
+        auto result = std::make_unique<TreeResult>();
+        for (std::size_t t; tasks.next(t);) {
+            // The first tree is grown whatever the clock says: no forest is empty.
+            if (t > 0 && over()) late = true;
+            const auto stop = [&] { return tasks.stopped() || (t > 0 && late); };
+            if (!grower.grow(settings.first_tree + std::uint64_t{t}, stop, *result)) break;
+            const std::lock_guard<std::mutex> lock(mutex);
+            waiting.emplace(t, std::move(result));
+            while (!waiting.empty() && waiting.begin()->first == forest.n_trees) {
+                std::unique_ptr<TreeResult>& ready = waiting.begin()->second;
+                if (probes) add_probes(*ready, *probes, n_bins, forest);
+                add_tree(*ready, n_bins, settings, forest);
+                spare.push_back(std::move(ready));
+                waiting.erase(waiting.begin());
             }
-            lock.lock();
+            if (spare.empty()) {
+                result = std::make_unique<TreeResult>();
+            } else {
+                result = std::move(spare.back());
+                spare.pop_back();
+            }
         }
-    }
-    for (auto& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
+    });
     poll(forest.n_trees);
     forest.stopped_early = forest.n_trees < settings.n_trees;
 }

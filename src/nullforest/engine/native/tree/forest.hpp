@@ -1,4 +1,4 @@
-// How do many trees become one forest? Grown by threads, added strictly in tree order.
+// A forest: trees grown by threads and added strictly in tree order.
 #pragma once
 #include <cstdlib>
 #include <functional>
@@ -18,7 +18,7 @@ public:
     Zeros() = default;
     explicit Zeros(std::size_t size) : data_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
         if (!data_ && size) throw std::bad_alloc();
-        ask_for_huge_pages(data_.get(), size * sizeof(T));
+        request_huge_pages(data_.get(), size * sizeof(T));
     }
     T& operator[](std::size_t i) { return data_.get()[i]; }
     T* data() { return data_.get(); }
@@ -32,9 +32,9 @@ private:
     std::unique_ptr<T, Free> data_;
 };
 
-// What the trees of a part of a forest chose and predicted, one after the other: whoever adds it
-// up in this order gets the sums of the whole to the last bit. Far smaller than the sums as long
-// as there are fewer nodes than features.
+// The selections and predictions of the trees of a part of a forest, one after the other: added in
+// this order they give the sums of the whole to the last bit. Far smaller than the sums as long as
+// there are fewer nodes than features.
 struct Listing {
     std::vector<std::uint32_t> feature;  // one entry per internal node
     std::vector<std::uint8_t> coupling_bin;
@@ -44,7 +44,7 @@ struct Listing {
 };
 
 struct ForestResult {
-    std::uint32_t n_trees = 0;  // trees 0..n_trees-1 of those asked for are inside
+    std::uint32_t n_trees = 0;  // trees 0..n_trees-1 of those requested are inside
     bool stopped_early = false;
     Zeros<std::int64_t> counts;              // F
     Zeros<std::int32_t> couplings;           // F x bins
@@ -56,13 +56,14 @@ struct ForestResult {
     std::vector<std::int64_t> probe_couplings;  // strata x bins
     FlatTree trees;                          // one after the other; children count from the root
     std::vector<std::int64_t> offsets;       // where each tree begins; n_trees + 1 of them
-    Listing listing;                         // in the place of the sums, where asked for
+    Listing listing;                         // in place of the sums, where requested
 };
 
-// `poll(done)` is called on the calling thread a few times a second and may throw to stop.
+// `poll(done)` is called on the calling thread with the number of trees so far (see parallel.hpp).
 // `max_seconds` <= 0: no limit. At least one tree is always finished.
 void grow_forest(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                 const ProbeSet* probes, const std::vector<double>& coupling_edges, int n_threads, double max_seconds,
+                 const ProbeSet* probes, const std::vector<double>& coupling_edges,
+                 std::size_t n_threads, double max_seconds,
                  const std::function<void(std::uint32_t)>& poll, ForestResult& forest);
 
 }  // namespace nullforest

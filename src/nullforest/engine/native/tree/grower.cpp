@@ -1,11 +1,12 @@
+// Growth of one tree: draws, splits, out-of-bag samples and records.
 #include "tree/grower.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "random/keyed_random.hpp"
 #include "tree/bag_draw.hpp"
-#include "tree/keyed_random.hpp"
 
 namespace nullforest {
 
@@ -42,7 +43,8 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
     if (bag_.weighting == Weighting::reals) bag_.weight.resize(table.n_samples());
     evaluator_ = make_evaluator(table, outcome, settings, bag_.weighting);
     if (probes && probes->size() > 0) {
-        asker_ = std::make_unique<ProbeAsker>(table, outcome, settings, *probes, bag_.weighting);
+        probes_ = std::make_unique<ProbeEvaluator>(table, outcome, settings, *probes,
+                                                   bag_.weighting);
         probe_members_ = std::make_unique<SortedMembers>(*probes->table);
     }
 }
@@ -70,14 +72,14 @@ void TreeGrower::draw_pool(std::uint64_t key) {
     Shuffle(feature_shape_, pool_key(key)).next(settings_.pool, pool_.data());
 }
 
-bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeResult& result) {
+bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, TreeResult& result) {
     result.clear();
     const std::uint64_t key = tree_key(settings_.seed, tree);
     draw_samples(key);
     draw_pool(key);
     const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
     evaluator_->begin_tree(bag_, pool);
-    if (asker_) asker_->begin_tree(key, bag_, pool);
+    if (probes_) probes_->begin_tree(key, bag_, pool);
     // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
     const bool weightless = samples_.empty();
     if (weightless) {
@@ -93,7 +95,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
     const double tree_weight = stack_[0].statistics.weight;
 
     while (!stack_.empty()) {
-        if (cancel.load(std::memory_order_relaxed)) return false;
+        if (stop()) return false;
         const Pending node = stack_.back();
         stack_.pop_back();
         const std::int32_t id = settings_.keep_trees ? record_node(node, result.tree) : -1;
@@ -102,7 +104,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeR
         if (!weightless && may_split(node)) {
             table_.touch(settings_.candidates * table_.stride());
             found = evaluator_->best_split(query(node), split);
-            if (asker_) ask_probes(node, found ? &split : nullptr, tree_weight, result);
+            if (probes_) evaluate_probes(node, found ? &split : nullptr, tree_weight, result);
         }
         if (!found) {
             record_leaf(node, result);
@@ -158,20 +160,19 @@ NodeQuery TreeGrower::query(const Pending& node) const {
     return {samples_.data() + node.begin, node.end - node.begin, draw_key(node.key)};
 }
 
-void TreeGrower::ask_probes(const Pending& node, const Split* winner, double tree_weight,
-                            TreeResult& result) {
-    for (const Verdict& verdict :
-         asker_->winners(query(node), node.key, node.begin, node.end, winner)) {
+void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, double tree_weight,
+                                 TreeResult& result) {
+    for (const Win& win : probes_->wins(query(node), node.key, node.begin, node.end, winner)) {
         if (settings_.min_gain > 0.0 &&
-            decrease_by(node, verdict.split, tree_weight) < settings_.min_gain)
+            decrease_by(node, win.split, tree_weight) < settings_.min_gain)
             continue;
-        asker_->count(verdict, node.key, node.begin, node.end);
-        result.probe_winner.push_back(verdict.probe);
+        probes_->count(win, node.key, node.begin, node.end);
+        result.probe_winner.push_back(win.probe);
         result.probe_coupling_bin.push_back(coupling_bin(node.statistics.coupling));
     }
 }
 
-// What a probe's split would gain.
+// The decrease of impurity that a probe's split would give.
 double TreeGrower::decrease_by(const Pending& node, const Split& split, double tree_weight) {
     const std::uint32_t n = node.end - node.begin;
     const std::uint32_t* samples = samples_.data() + node.begin;

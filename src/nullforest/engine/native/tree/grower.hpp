@@ -1,14 +1,14 @@
-// How does one tree grow? Depth first, left before right, every choice from the node's key.
+// One tree, grown depth first, left before right, every draw from the node's key.
 #pragma once
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "kernels/evaluator.hpp"
-#include "tree/keyed_random.hpp"
-#include "probes/probes.hpp"
 #include "kernels/sorted_members.hpp"
+#include "probes/probe_evaluator.hpp"
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 
@@ -20,7 +20,7 @@ struct FlatTree {
     std::vector<std::uint8_t> missing_left;
 };
 
-// What a tree gives to the forest.
+// What a tree adds to the forest.
 struct TreeResult {
     // one entry per internal node, in preorder
     std::vector<std::uint32_t> winner;
@@ -39,15 +39,15 @@ struct TreeResult {
 
 class TreeGrower {
 public:
-    // `probes` may be null: none are asked.
+    // `probes` may be null: none are evaluated.
     TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
                const ProbeSet* probes, const std::vector<double>& coupling_edges);
 
-    // Grows tree number `tree`; false when `cancel` was raised on the way.
-    bool grow(std::uint64_t tree, const std::atomic<bool>& cancel, TreeResult& result);
+    // Grows tree number `tree`; false when `stop` said so on the way.
+    bool grow(std::uint64_t tree, const std::function<bool()>& stop, TreeResult& result);
 
 private:
-    // A node waiting to be looked at: spans of the sample and the out-of-bag arrays.
+    // A node waiting to be split: spans of the sample and the out-of-bag arrays.
     struct Pending {
         std::uint32_t begin, end, oob_begin, oob_end, depth;
         std::uint64_t key;
@@ -60,8 +60,8 @@ private:
     void draw_pool(std::uint64_t key);
     bool may_split(const Pending& node) const;
     NodeQuery query(const Pending& node) const;
-    void ask_probes(const Pending& node, const Split* winner, double tree_weight,
-                    TreeResult& result);
+    void evaluate_probes(const Pending& node, const Split* winner, double tree_weight,
+                         TreeResult& result);
     double decrease_by(const Pending& node, const Split& split, double tree_weight);
     // Moves the members that go left to the front; returns where the right ones begin.
     std::uint32_t partition(const Pending& node, const Split& split, double& threshold);
@@ -81,7 +81,7 @@ private:
     NodeMeter meter_;
     SortedMembers members_;
     std::unique_ptr<Evaluator> evaluator_;
-    std::unique_ptr<ProbeAsker> asker_;
+    std::unique_ptr<ProbeEvaluator> probes_;
     std::unique_ptr<SortedMembers> probe_members_;
     std::vector<std::uint32_t> samples_, oob_, pool_, buffer_;
     std::vector<std::uint8_t> goes_left_;

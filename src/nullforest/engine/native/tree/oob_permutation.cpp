@@ -1,11 +1,7 @@
+// Out-of-bag permutation of features, tree by tree.
 #include "tree/oob_permutation.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include "tree/bag_draw.hpp"
 
@@ -19,9 +15,9 @@ struct Increase {
 };
 
 // The scratch of one thread.
-class TreeShuffler {
+class TreePermuter {
 public:
-    TreeShuffler(const TreesView& trees, const Matrix& x, const Truth& truth,
+    TreePermuter(const TreesView& trees, const Matrix& x, const Truth& truth,
                  const Settings& settings)
         : trees_(trees),
           x_(x),
@@ -29,7 +25,7 @@ public:
           settings_(settings),
           samples_(static_cast<std::uint32_t>(x.n_samples)) {}
 
-    void measure(std::size_t t, std::vector<Increase>& out) {
+    void measure(std::size_t t, Tasks& tasks, std::vector<Increase>& out) {
         out.clear();
         const std::uint64_t key = tree_key(settings_.seed, settings_.first_tree + std::uint64_t{t});
         draw_bag(settings_, samples_, key, count_, scratch_);
@@ -39,15 +35,17 @@ public:
         if (oob_.empty()) return;
         find_features(t);
         before_.resize(oob_.size());
-        for (std::size_t i = 0; i < oob_.size(); ++i) before_[i] = error(t, oob_[i], -1, oob_[i]);
+        for (std::size_t i = 0; i < oob_.size() && !ended(i, tasks); ++i)
+            before_[i] = error(t, oob_[i], -1, oob_[i]);
 
         const ShuffleShape shape(static_cast<std::uint32_t>(oob_.size()));
         const std::uint64_t stream = oob_permutation_key(key);
         scratch_.resize(oob_.size());
         for (std::uint32_t f : features_) {
+            if (tasks.stopped()) return;
             Shuffle(shape, step(stream, f)).next(shape.n, scratch_.data());
             double sum = 0.0;
-            for (std::size_t i = 0; i < oob_.size(); ++i)
+            for (std::size_t i = 0; i < oob_.size() && !ended(i, tasks); ++i)
                 sum += error(t, oob_[i], static_cast<std::int32_t>(f), oob_[scratch_[i]]) -
                        before_[i];
             out.push_back({f, sum / static_cast<double>(oob_.size())});
@@ -64,23 +62,21 @@ private:
         features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
     }
 
-    // Error of tree t on sample s, with the value of `shuffled` taken from sample `donor`.
-    double error(std::size_t t, std::uint32_t s, std::int32_t shuffled, std::uint32_t donor) const {
-        std::int64_t at = trees_.offsets[t];
-        while (trees_.feature[at] >= 0) {
-            const std::int32_t f = trees_.feature[at];
-            const double value = x_.at(f == shuffled ? donor : s, static_cast<std::size_t>(f));
-            const bool left = std::isnan(value) ? trees_.missing_left[at] != 0
-                                                : value <= trees_.threshold[at];
-            at = trees_.offsets[t] + (left ? trees_.left[at] : trees_.right[at]);
-        }
+    // Error of tree t on sample s, with the value of feature `permuted` taken from sample `donor`.
+    double error(std::size_t t, std::uint32_t s, std::int32_t permuted, std::uint32_t donor) const {
+        const std::int32_t leaf = leaf_of(trees_, t, [&](std::size_t f) {
+            return x_.at(static_cast<std::int32_t>(f) == permuted ? donor : s, f);
+        });
         const std::size_t V = trees_.n_values;
-        const double* said = trees_.value + static_cast<std::size_t>(at) * V;
-        if (truth_.classes)
-            return std::max_element(said, said + V) - said == truth_.classes[s] ? 0.0 : 1.0;
+        const double* predicted =
+            trees_.value + static_cast<std::size_t>(trees_.offsets[t] + leaf) * V;
+        if (truth_.classes) {
+            const auto largest = std::max_element(predicted, predicted + V) - predicted;
+            return largest == truth_.classes[s] ? 0.0 : 1.0;
+        }
         double sum = 0.0;
         for (std::size_t v = 0; v < V; ++v) {
-            const double off = truth_.numbers[s * V + v] - said[v];
+            const double off = truth_.numbers[s * V + v] - predicted[v];
             sum += off * off;
         }
         return sum / static_cast<double>(V);
@@ -98,31 +94,16 @@ private:
 }  // namespace
 
 void oob_permutation(const TreesView& trees, const Matrix& x, const Truth& truth,
-                     const Settings& settings, int n_threads, std::vector<double>& sum,
-                     std::vector<double>& sum_of_squares) {
+                     const Settings& settings, std::size_t n_threads, const Poll& poll,
+                     std::vector<double>& sum, std::vector<double>& sum_of_squares) {
     sum.assign(x.n_features, 0.0);
     sum_of_squares.assign(x.n_features, 0.0);
     std::vector<std::vector<Increase>> increases(trees.n_trees);
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        try {
-            TreeShuffler shuffler(trees, x, truth, settings);
-            for (std::size_t t; (t = next.fetch_add(1)) < trees.n_trees;)
-                shuffler.measure(t, increases[t]);
-        } catch (...) {
-            std::lock_guard<std::mutex> lock(mutex);
-            failure = std::current_exception();
-        }
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < std::min<std::size_t>(std::max(1, n_threads), trees.n_trees); ++i)
-        threads.emplace_back(work);
-    work();
-    for (auto& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
-    // Sums of doubles depend on their order: added in that of the trees, whoever measured them.
+    parallel_for(trees.n_trees, n_threads, poll, [&](Tasks& tasks) {
+        TreePermuter permuter(trees, x, truth, settings);
+        for (std::size_t t; tasks.next(t);) permuter.measure(t, tasks, increases[t]);
+    });
+    // Sums of doubles depend on their order: added in that of the trees, for any number of threads.
     for (const auto& tree : increases)
         for (const Increase& increase : tree) {
             sum[increase.feature] += increase.error;

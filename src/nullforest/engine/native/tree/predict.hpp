@@ -1,5 +1,6 @@
-// Where does a sample end, and what do the trees say there?
+// The leaves that samples fall into, and the mean of their values.
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 #include "table/rank_table.hpp"
@@ -15,10 +16,29 @@ struct TreesView {
     std::size_t n_trees, n_values;
 };
 
+// The leaf of tree t that a sample falls into; `value(f)` is the sample's value of feature f.
+template <class Value>
+std::int32_t leaf_of(const TreesView& trees, std::size_t t, const Value& value) {
+    const std::int64_t root = trees.offsets[t];
+    std::int32_t node = 0;
+    while (trees.feature[root + node] >= 0) {
+        const std::int64_t at = root + node;
+        const double x = value(static_cast<std::size_t>(trees.feature[at]));
+        const bool left = std::isnan(x) ? trees.missing_left[at] != 0 : x <= trees.threshold[at];
+        node = left ? trees.left[at] : trees.right[at];
+    }
+    return node;
+}
+
+// Whether the work has to end; looked at once in a while, since a walk down a tree is short.
+inline bool ended(std::size_t walks, Tasks& tasks) { return walks % 64 == 63 && tasks.stopped(); }
+
 // leaf[s * n_trees + t]: number of the leaf, counted from the root of its tree.
-void find_leaves(const TreesView& trees, const Matrix& x, int n_threads, std::int32_t* leaf);
+void find_leaves(const TreesView& trees, const Matrix& x, std::size_t n_threads, const Poll& poll,
+                 std::int32_t* leaf);
 
 // out[s * n_values + v]: mean over the trees, added in tree order.
-void mean_values(const TreesView& trees, const Matrix& x, int n_threads, double* out);
+void mean_values(const TreesView& trees, const Matrix& x, std::size_t n_threads, const Poll& poll,
+                 double* out);
 
 }  // namespace nullforest

@@ -1,0 +1,106 @@
+"""The forest of a command: its features, the options that repeat it, and the page about it."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import fields, replace
+from typing import Any
+
+from nullforest.cli.options import ErrorName, Growing, NullName
+from nullforest.cli.resume import Resumable
+from nullforest.cli.screen import Screen
+from nullforest.engine import RankTable, grow
+from nullforest.engine.settings import ForestSettings, default_trees
+from nullforest.engine.watching import watch
+from nullforest.io import Table
+from nullforest.selection.selection import Selection, select
+from nullforest.tallies.tally import Tally
+
+
+def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[str, Any]:
+    """The settings as :func:`nullforest.grow` takes them."""
+    arguments = {field.name: getattr(settings, field.name) for field in fields(Growing)}
+    if settings.first_tree:
+        arguments["first_tree"] = settings.first_tree
+    return arguments | {
+        "criterion": "gini" if table.task == "classification" else "variance",
+        "n_jobs": jobs,
+        "keep_trees": False,
+        "feature_names": table.feature_names,
+    }
+
+
+def select_features(
+    table: Table,
+    settings: ForestSettings,
+    alpha: float,
+    error: ErrorName,
+    null: NullName,
+    screen: Screen,
+    *,
+    jobs: int = -1,
+    watched: bool = False,
+    resumable: Resumable | None = None,
+) -> Selection:
+    """Grow a forest on a table and select its features, with the notes of both.
+
+    A forest that is `watched`, for the report, is the same; features are selected while it grows
+    too. One that is `resumable` is kept in a folder meanwhile.
+    """
+    start = time.perf_counter()
+    arguments = grow_arguments(table, settings, jobs)
+    ranked = RankTable(table.X, n_jobs=jobs, feature_names=table.feature_names)
+    trees = settings.trees or default_trees(ranked.shape[1])
+    kept = None if resumable is None else resumable.begin(ranked, table.y, arguments)
+    with screen.progress("Growing trees") as progress:
+        if watched:
+            arguments |= {"trees": trees, "checkpoint": kept, "progress": progress}
+            selection = watch(ranked, table.y, alpha, error, null, **arguments)
+        else:
+            if kept is None:
+                forest = grow(ranked, table.y, oob=False, progress=progress, **arguments)
+            else:
+                forest = kept.grown(trees, n_jobs=jobs, progress=progress)
+            selection = select(forest.tally, alpha, error, null)
+    kept_note = [kept.note] if kept is not None and kept.note else []
+    return replace(
+        selection,
+        notes=(*table.notes, *selection.notes, *kept_note),
+        seconds=round(time.perf_counter() - start, 3),
+        columns=table.columns,
+    )
+
+
+def options_of(settings: ForestSettings, tally: Tally) -> list[str]:
+    """The options that grow the same forest again, with numbers for what the data decided."""
+    words = ["--trees", tally.n_trees, "--candidates", tally.candidates, "--draw", settings.draw]
+    words += ["--samples", f"{settings.samples:g}", "--min-leaf", settings.min_leaf]
+    if settings.replace:
+        words.append("--replace")
+    if settings.max_depth is not None:
+        words += ["--max-depth", settings.max_depth]
+    if settings.first_tree:
+        words += ["--first-tree", settings.first_tree]
+    return [str(word) for word in [*words, "--seed", settings.seed]]
+
+
+def page_of(
+    selection: Selection, table: Table, settings: ForestSettings, data: str, command: list[str]
+) -> str:
+    """The page of a run."""
+    from nullforest.report import render, summarize
+
+    drawn = "with replacement" if settings.replace else "without replacement"
+    facts = {
+        "data": data,
+        "target": table.target,
+        "task": table.task,
+        "samples per tree": f"{settings.samples:g} of all, {drawn}",
+        "fewest samples in a leaf": settings.min_leaf,
+        "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,
+        "seed": settings.seed,
+    }
+    labels = table.y if table.task == "classification" else None
+    summary = summarize(selection, facts, command=shlex.join(command), X=table.X, labels=labels)
+    return render(summary)

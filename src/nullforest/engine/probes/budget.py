@@ -1,0 +1,88 @@
+"""Number of virtual probes, and the share of the nodes at which each is evaluated."""
+
+from __future__ import annotations
+
+import math
+
+#: A probe is evaluated this many times as often as a feature is a candidate (where possible), so
+#: that its wins are thinned by q = 2/3, which leaves room to scale q up to the counts.
+EVALUATIONS_PER_CANDIDATE = 1.5
+#: Rates of evaluation are whole multiples of one over this (`native/probes/probe_evaluator.hpp`).
+RATE_UNITS = 2**16
+#: Largest share that the probes add to the evaluations of a forest. The evaluation of a probe takes
+#: twice the time of a candidate's, so this is a quarter of the time at most (benchmarks/probes.py).
+LARGEST_SHARE = 0.1
+#: Fewest and most probes whatever their share. With 2 000 the tail is estimated down to 25/2000,
+#: about .01; with few features their share is large, but the forest is small.
+FEWEST, MOST = 2000, 4000
+#: Fewest probes with very few features, before the limit that follows.
+FEWEST_OF_ALL = 300
+#: With fewer features the probes add at most this many times the evaluations of the forest: with
+#: one stratum, and with several, each of which needs its own. There are no fewer than 100, which
+#: are as well calibrated as 300 with 10 to 100 features; 60 are not (rates of 1.4 to 1.8 at .05).
+FEW_FEATURES, SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 500, 1, 4, 100
+#: Increase of the number of probes for each further stratum, as a share.
+PER_STRATUM = 0.15
+#: From this number of features the share of the cost decides alone, up to this many probes.
+MANY_FEATURES, MOST_OF_MANY = 20_000, 3500
+#: Ranks (probes × samples) above which the number is reduced: about a second.
+MOST_RANKS = 2_000_000
+#: Fewer probes than this estimate a tail of .05 from fewer than 10 of them; then none are used.
+TOO_FEW = 200
+
+
+def evaluation_rates(n_features: int, pool: int, candidates: int) -> tuple[int, int]:
+    """Share of the trees, and of their nodes, at which a probe is evaluated, in units of 2⁻¹⁶.
+
+    A feature is in the pool of a tree with probability F_t/F, and there a candidate at a node with
+    probability C/F_t. A probe is evaluated more often by one factor: in more trees where pools are
+    drawn, so that its wins cluster in trees as a feature's do, else at more nodes.
+
+    Examples
+    --------
+    >>> evaluation_rates(20_000, 20_000, 1000), evaluation_rates(20_000, 1000, 1000)
+    ((65536, 4916), (4916, 65536))
+    """
+    in_tree = min(1.0, EVALUATIONS_PER_CANDIDATE * pool / n_features) if pool < n_features else 1.0
+    overall = min(1.0, EVALUATIONS_PER_CANDIDATE * candidates / n_features)
+    at_node = min(1.0, overall / in_tree)
+    return math.ceil(in_tree * RATE_UNITS), math.ceil(at_node * RATE_UNITS)
+
+
+def trees_evaluated(trees: int, rates: tuple[int, int]) -> float:
+    """Trees' worth of nodes at which a probe is evaluated (exact below 2²¹ trees)."""
+    return trees * (rates[0] / RATE_UNITS) * (rates[1] / RATE_UNITS)
+
+
+def default_number(n_samples: int, n_features: int, candidates: int, n_strata: int = 1) -> int:
+    """Number of probes for `probes="auto"`.
+
+    The number that adds a quarter to the time of the forest, at most 3 500. Below 20 000 features
+    at least 2 000, which take more than a quarter of a smaller forest's time (with 5 000 features
+    about as long as the forest itself). Below 1 000 features, where the forest takes little time,
+    two for each feature and at least 300. Further strata increase it. With many samples, fewer, and
+    none where those that remain would be too few to estimate a tail. Below 500 features at most as
+    many as take the evaluations of the forest itself (four times that with several strata), or 100
+    where these are fewer.
+
+    Examples
+    --------
+    >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
+    (1333, 1000)
+    >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
+    (400, 0)
+    >>> default_number(100, 400, 20), default_number(100, 100, 10), default_number(100, 25, 5, 2)
+    (266, 100, 100)
+    """
+    rate = min(1.0, EVALUATIONS_PER_CANDIDATE * candidates / n_features)
+    cheap = int(LARGEST_SHARE * candidates / rate)
+    fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
+    wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), MOST_RANKS // n_samples)
+    many = n_features >= MANY_FEATURES
+    number = min(MOST_OF_MANY, cheap) if many else min(MOST, max(cheap, wanted))
+    if number < TOO_FEW:  # of several strata a few tell which feature belongs to which
+        return max(number, n_strata) if n_strata > 1 else 0
+    if n_features < FEW_FEATURES:
+        share = SHARE_OF_FEW if n_strata == 1 else SHARE_OF_STRATA
+        number = min(number, max(ENOUGH_OF_FEW, int(share * candidates / rate)))
+    return number

@@ -1,0 +1,51 @@
+"""The interface of a test in another package: whether it is installed, and its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class PackageTask:
+    """One data set and the settings that all forests on it share."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    classes: bool
+    trees: int
+    candidates: int
+    samples: int
+    replace: bool
+    permutations: int
+    rounds: int
+    alpha: float
+    seed: int
+    n_jobs: int
+
+
+@dataclass(frozen=True)
+class PackageResult:
+    """p-values (NaN where there are none), the selection if it has a rule of its own, the cost."""
+
+    pvalues: NDArray[np.float64]
+    support: NDArray[np.bool_] | None
+    forests: int
+
+
+class OtherPackage(Protocol):
+    """A test in another package."""
+
+    #: The test, with its package.
+    title: str
+
+    def missing(self) -> str:
+        """Why it cannot be run here; empty if it can."""
+        ...
+
+    def run(self, task: PackageTask) -> PackageResult:
+        """Test one data set."""
+        ...

@@ -1,0 +1,144 @@
+"""Sentences about a selection: result, expected errors, and why nothing was selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest._util.words import printable
+from nullforest.nulls.constants import FEW_FEATURES
+from nullforest.nulls.distribution import Null
+from nullforest.selection.error_rates import ERROR_RATES, critical_level
+from nullforest.tallies.tally import Tally
+
+if TYPE_CHECKING:
+    from nullforest.selection.selection import Selection
+
+#: A null mean that exceeds the mean of all counts by this factor is a contradiction: in null data
+#: of 10 to 3 000 independent features it was at most 1.13 times that mean.
+_CONTRADICTION = 1.2
+#: Factors of more trees that an explanation tries.
+_MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+
+
+def headline(selection: Selection) -> str:
+    """Number of selected features, error rate, threshold and expected count."""
+    null, statistic = selection.null, selection.statistic
+    if selection.tests_counts:
+        needed = f"count above {by_stratum(selection.thresholds)}"
+    elif np.isnan(selection.threshold):
+        needed = f"{statistic} by {null.kind}"
+    else:
+        needed = f"{statistic} above {selection.threshold:.4g} by {null.kind}"
+    expected = by_stratum(null.expected_counts()) if selection.tests_counts else f"{null.mean:.3g}"
+    return (
+        f"{selection.n_selected} of {selection.tally.n_features} features selected at a "
+        f"{ERROR_RATES[selection.error]} of {selection.alpha:g}: {needed}, {expected} expected "
+        "under the null"
+    )
+
+
+def cautions(tally: Tally, null: Null) -> tuple[str, ...]:
+    """Notes about a null mean that rests on too few null features.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> t = nf.Tally.from_counts([12, 9, 2, 2, 3], nodes_per_tree=[4] * 7, n_samples=20)
+    >>> cautions(t, nf.null(t, "paper"))
+    ()
+    """
+    F, mean = tally.n_features, float(tally.counts.mean())
+    remedy = "Use a permutation test: nf.baselines.label_permutation, or nullforest compare."
+    if null.mean > _CONTRADICTION * mean:
+        return (
+            f"The null mean cannot be estimated: it comes out as {null.mean:.4g}, above the mean "
+            f"count of all {F} features, {mean:.4g}. Too few of them are null features, and the "
+            f"p-values are too large. {remedy}",
+        )
+    if null.kind == "probes" and F < FEW_FEATURES:
+        return (
+            f"The null mean is estimated from only {F} features; p-values are approximate, and the "
+            f"power is low where many of them are relevant. {remedy}",
+        )
+    return ()
+
+
+def expected_errors(selection: Selection) -> str:
+    """The number of false positives that the error rate allows; empty if nothing was selected.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> t = nf.Tally.from_counts([12, 9, 2, 2, 3], nodes_per_tree=[4] * 7, n_samples=20)
+    >>> expected_errors(nf.select(t, null="paper"))
+    'At most 0.05 false positives are expected among the selected feature.'
+    >>> expected_errors(nf.select(t, error="fpr", null="paper"))
+    'If all 5 features were null, 0.195 of them would be expected to be selected; 1 is.'
+    """
+    n, alpha = selection.n_selected, selection.alpha
+    if not n:
+        return ""
+    if selection.error == "fpr":
+        return (
+            f"If all {selection.tally.n_features} features were null, "
+            f"{selection.expected_false_positives:.3g} of them would be expected to be selected; "
+            f"{n} {'is' if n == 1 else 'are'}."
+        )
+    among = "the selected feature" if n == 1 else f"the {n} selected features"
+    if selection.error == "fwer":
+        return f"The probability of any false positive among {among} is at most {alpha:g}."
+    return f"At most {alpha * n:.3g} false positives are expected among {among}."
+
+
+def explanation(selection: Selection) -> str:
+    """Why nothing was selected, and what would change that; empty if something was."""
+    if selection.n_selected:
+        return ""
+    best = int(np.argmin(selection.pvalues))
+    p, count = selection.pvalues[best], int(selection.counts[best])
+    name = printable(selection.tally.names[best])
+    words = f"Nothing was selected. The most significant feature, {name}, "
+    if not selection.tests_counts:
+        return words + (
+            f"has a {selection.statistic} of {selection.values[best]:.3g} "
+            f"(p = {p:.2g}, q = {selection.qvalues[best]:.2g})."
+        )
+    words += (
+        f"was selected {count} times (p = {p:.2g}); a count above {selection.thresholds[best]} was "
+        "needed."
+    )
+    level = critical_level(selection.alpha, selection.error, selection.tally.n_features)
+    for factor in _MORE_TREES:
+        longer = selection.null.scaled(factor)
+        if longer is None:
+            return words
+        if count and longer.pvalues(np.round(factor * selection.counts))[best] <= level:
+            trees = round(factor * selection.tally.n_trees)
+            return f"{words} At the same selection rate, {trees} trees would be enough."
+    return f"{words} More trees alone are not likely to change this."
+
+
+def printed(row: Mapping[Any, Any]) -> list[str]:
+    """Feature, count, expected count, p and q of a row of the table, as people read them."""
+    digits = {"expected_count": 3, "p_value": 2, "q_value": 2}
+    numbers = [f"{row[name]:.{number}g}" for name, number in digits.items()]
+    return [row["feature"], str(row["count"]), *numbers]
+
+
+def by_stratum(values: NDArray[Any]) -> str:
+    """A number that all features share, or the smallest and the largest one of the strata.
+
+    Examples
+    --------
+    >>> by_stratum(np.array([7, 7])), by_stratum(np.array([3.14159, 8.0]))
+    ('7', '3.14 to 8 by stratum')
+    """
+    low, high = (
+        str(value) if isinstance(value, np.integer) else f"{value:.3g}"
+        for value in (values.min(), values.max())
+    )
+    return low if low == high else f"{low} to {high} by stratum"

@@ -1,0 +1,52 @@
+"""Pages of the documentation are what their generators write from the committed tables."""
+
+import re
+from pathlib import Path
+
+import pytest
+from studies import wrappers
+from studies.calibration import page as calibration
+from studies.reproduction import __main__ as reproduction
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("calibration.md", calibration.page),
+        ("reproduction.md", reproduction.page),
+        ("wrappers.md", lambda: wrappers.with_tables(wrappers.DOCS.read_text("utf-8"))),
+    ],
+)
+def test_page_is_what_its_generator_writes(name, page):
+    assert (DOCS / name).read_text("utf-8") == page()
+
+
+def test_links_between_pages_lead_somewhere():
+    root = DOCS.parent
+    for path in [root / "README.md", *DOCS.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text("utf-8")):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_ratios_of_the_readme_are_those_of_the_calibration_page():
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    lines = (DOCS / "calibration.md").read_text("utf-8").splitlines()
+    quoted = [row[-3:] for row in _rows(readme.splitlines()) if re.match(r"\d\.\d", row[-1])]
+    measured = [row[-4:-1] for row in _rows(lines)]
+    assert len(quoted) == 4
+    assert all(row in measured for row in quoted)
+
+
+def test_pages_agree_on_the_bagged_null_model_with_many_trees():
+    found = calibration.null_ratios()
+    found = found[(found["setting"] == "50 000 trees") & (found["null"] == "bagged")]
+    ratio = found.set_index("alpha")["ratio"]
+    words = f"{ratio[0.001]:.2f} times the level at α = .001 and {ratio[0.0001]:.2f} times at 1e-4"
+    assert words in (DOCS / "baselines.md").read_text("utf-8")
+
+
+def _rows(lines):
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
