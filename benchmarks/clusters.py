@@ -1,10 +1,10 @@
-"""What does it cost to let others grow the trees? Two workers against two threads of this process.
+"""Overhead of workers: two of a cluster against two threads of one process.
 
 Work C (500 × 10 242, 1 024 trees, 512 candidates) as a whole call of `nf.grow`, ranking included,
 on a Dask scheduler with two worker processes, on Ray and on joblib's processes, each with one
 thread per worker. All take turns; the best of several counts, by the clock and by the processor
-time of all processes together, which minds less what else the machine is doing. Every forest is
-compared with that of the threads to the last bit. Writes benchmarks/results/clusters.csv.
+time of all processes together, which depends less on what else the machine is doing. Every forest
+is compared with that of the threads to the last bit. Writes benchmarks/results/clusters.csv.
 
     python benchmarks/clusters.py [--repeats 15]
 """

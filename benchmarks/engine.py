@@ -1,10 +1,10 @@
-"""How much faster is our forest than what a user could pick instead?
+"""Time of a forest against scikit-learn and ranger.
 
-Runs the works A to E and A's shape with numbers and with three classes, our engine and its peers
+Runs the works A to E and A's shape with numbers and with three classes, our engine and the others
 in turn, keeps the best time of each and prints ratios: by the clock, and by processor time, which
-does not mind what else the machine is doing. Writes benchmarks/results/engine.csv.
+depends less on what else the machine is doing. Writes benchmarks/results/engine.csv.
 
-    python benchmarks/engine.py [--works "A;B"] [--repeats 3] [--peer-share 1]
+    python benchmarks/engine.py [--works "A;B"] [--repeats 3] [--other-share 1]
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-import engine_peers as peers
 import nullforest as nf
+import other_engines as engines
 from nullforest._util.files import writing
 from nullforest.engine import RankTable, _native
 
@@ -33,9 +33,9 @@ WORKS = {
     "A, 3 classes": (250, 5_000, 500, 250, 3, 5, 5, None),
 }
 OURS = {
-    "nullforest": peers.nullforest,
-    "nullforest, trees kept and out-of-bag": peers.nullforest_predicting,
-    "nullforest, bootstrap": peers.nullforest_bootstrap,
+    "nullforest": engines.nullforest,
+    "nullforest, trees kept and out-of-bag": engines.nullforest_predicting,
+    "nullforest, bootstrap": engines.nullforest_bootstrap,
 }
 
 
@@ -48,11 +48,11 @@ def data(S: int, F: int, kind: int) -> tuple[np.ndarray, np.ndarray]:
 def run(name: str, repeats: int, with_ranger: bool, share: float) -> list[dict[str, object]]:
     S, F, trees, candidates, kind, floor, aim, ranger_floor = WORKS[name]
     X, y = data(S, F, kind)
-    others = {"scikit-learn": peers.scikit_learn}
+    others = {"scikit-learn": engines.scikit_learn}
     if with_ranger and ranger_floor is not None:
-        others["ranger"] = peers.ranger
-    times: dict[str, list[peers.Seconds]] = {who: [] for who in OURS | others}
-    peers.nullforest(X[:50], y[:50], 2, min(candidates, F))  # first touch of the library
+        others["ranger"] = engines.ranger
+    times: dict[str, list[engines.Seconds]] = {who: [] for who in OURS | others}
+    engines.nullforest(X[:50], y[:50], 2, min(candidates, F))  # first touch of the library
     for _ in range(repeats):
         for who, adapter in OURS.items():
             times[who].append(adapter(X, y, trees, candidates))
@@ -71,9 +71,9 @@ def run(name: str, repeats: int, with_ranger: bool, share: float) -> list[dict[s
                 {
                     "work": name,
                     "engine": mine,
-                    "peer": who,
+                    "other": who,
                     "seconds": round(best[mine][0], 4),
-                    "peer_seconds": round(best[who][0], 3),
+                    "other_seconds": round(best[who][0], 3),
                     "ratio": round(wall, 1),
                     "processor_ratio": round(cpu, 1),
                     "floor": needed,
@@ -94,14 +94,14 @@ def permutations(count: int, probes: str | int) -> dict[str, object]:
     X, y = data(S, F, 2)
     rng = np.random.default_rng(1)
     labels = [rng.permutation(y) for _ in range(count)]
-    table = RankTable(X, n_jobs=peers.THREADS)
-    settings = {"trees": trees, "candidates": candidates, "n_jobs": peers.THREADS}
+    table = RankTable(X, n_jobs=engines.THREADS)
+    settings = {"trees": trees, "candidates": candidates, "n_jobs": engines.THREADS}
     settings["probes"] = probes
     name = f"{count} label permutations of A, {'with' if probes else 'without'} probes"
 
     def singly(some: list) -> list[tuple[float, float]]:
         grow = functools.partial(nf.grow, table, keep_trees=False, oob=False, **settings)
-        return [peers.timed(functools.partial(grow, label)) for label in some]
+        return [engines.timed(functools.partial(grow, label)) for label in some]
 
     # A tenth of the same labels one by one, half before and half after.
     single = singly(labels[::20])
@@ -117,9 +117,9 @@ def permutations(count: int, probes: str | int) -> dict[str, object]:
     return {
         "work": name,
         "engine": "nullforest.grow_many",
-        "peer": "one forest on permuted labels",
+        "other": "one forest on permuted labels",
         "seconds": round(wall, 3),
-        "peer_seconds": round(one_wall, 4),
+        "other_seconds": round(one_wall, 4),
         "ratio": round(wall / one_wall, 1),
         "processor_ratio": round(cpu / one, 1),
         "floor": f"at most {count * 1.04:.0f}",
@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--works", default=";".join(WORKS), help="names, separated by ;")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
-        "--peer-share",
+        "--other-share",
         type=float,
         default=1.0,
         help="scikit-learn grows this share of the trees, scaled up: quick, but flatters us",
@@ -140,11 +140,11 @@ def main() -> None:
     parser.add_argument("--permutations", type=int, default=250, help="0 for none")
     parser.add_argument("--out", default=str(Path(__file__).parent / "results" / "engine.csv"))
     chosen = parser.parse_args()
-    print(f"instruction set: {_native.isa()}, {peers.THREADS} threads")
-    with_ranger = peers.has_ranger()
+    print(f"instruction set: {_native.isa()}, {engines.THREADS} threads")
+    with_ranger = engines.has_ranger()
     rows = []
     for name in filter(None, chosen.works.split(";")):
-        rows += run(name, chosen.repeats, with_ranger, chosen.peer_share)
+        rows += run(name, chosen.repeats, with_ranger, chosen.other_share)
     if chosen.permutations:
         rows += [permutations(chosen.permutations, probes) for probes in (0, "auto")]
     Path(chosen.out).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""How long would 10⁵ trees on 10⁶ features take on 100 cores? From what was measured on two.
+"""Time of 10⁵ trees on 10⁶ features on 100 cores, computed from measurements on two.
 
 Reads benchmarks/results/large.csv and clusters.csv, does the arithmetic, and writes it into
 docs/large.md, where every line says whether it was measured, assumed or computed. The tables of
@@ -42,8 +42,8 @@ def extrapolation() -> list[str]:
     sending = table / NETWORK
     handing = blocks * per_block
     summing = TREES * nodes / adding
-    judging = long["judge_cpu_seconds"]
-    total = ranking + sending + once + max(growing, handing, summing) + judging
+    testing = long["test_cpu_seconds"]
+    total = ranking + sending + once + max(growing, handing, summing) + testing
     megabytes = TREES * nodes * NODE_BYTES / 1e6
     rows = [
         ("processor time of a tree", f"{1000 * per_tree:.2f} ms", "measured, 200 and 2 000 trees"),
@@ -53,7 +53,7 @@ def extrapolation() -> list[str]:
         ("what a block of trees costs more than its trees", f"{1000 * per_block:.1f} ms",
          f"measured: processor time, Dask on work C, {blocks_measured} blocks, sending included"),
         ("nodes that one client adds up in a second", f"{adding / 1e6:.1f} million", "measured"),
-        ("testing 10⁶ counts", f"{judging:.1f} s", "measured, processor time"),
+        ("testing 10⁶ counts", f"{testing:.1f} s", "measured, processor time"),
         ("network to each machine", f"{NETWORK / 1e9:.0f} GB/s", "assumed"),
         ("sending the table", f"{sending:.1f} s", f"computed: {table / 1e9:.2f} GB, all at once"),
         (f"growing on {CORES} cores", f"{growing:.1f} s", "computed: linear in trees and cores"),

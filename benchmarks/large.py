@@ -1,4 +1,4 @@
-"""What do forests cost that are larger than memory? Time, and the largest resident set.
+"""Time and peak memory of forests on data larger than memory.
 
 Data are simulated on disk, a block of columns at a time, and the table of ranks is built on disk.
 Each work runs in a process of its own, so that its peak is its own. Writes
@@ -71,7 +71,7 @@ def measure(name: str, threads: int, folder: Path) -> dict[str, object]:
     grown = time.perf_counter() - wall, time.process_time() - cpu
     wall, cpu = time.perf_counter(), time.process_time()
     selection = nf.select(forest.tally, alpha=0.05, error="fdr", null="bagged")
-    judged = time.perf_counter() - wall, time.process_time() - cpu
+    tested = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {
         "work": name,
@@ -86,8 +86,8 @@ def measure(name: str, threads: int, folder: Path) -> dict[str, object]:
         "rank_cpu_seconds": round(ranked[1], 1),
         "grow_seconds": round(grown[0], 1),
         "grow_cpu_seconds": round(grown[1], 1),
-        "judge_seconds": round(judged[0], 1),
-        "judge_cpu_seconds": round(judged[1], 1),
+        "test_seconds": round(tested[0], 1),
+        "test_cpu_seconds": round(tested[1], 1),
         "peak_resident_gib": round(peak, 2),
         "table_gib": round(table.nbytes / 2**30, 2),
         "data_gib": round(X.nbytes / 2**30, 2),
@@ -103,16 +103,16 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where the data are simulated")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.inside is not None:
-        print(json.dumps(measure(asked.works, asked.threads, asked.inside)))
+    given = parser.parse_args()
+    if given.inside is not None:
+        print(json.dumps(measure(given.works, given.threads, given.inside)))
         return
     rows = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    for name in asked.works.split(";"):
-        with tempfile.TemporaryDirectory(dir=asked.folder) as place:
+    for name in given.works.split(";"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as place:
             y = simulate(Path(place) / "X.f32", *WORKS[name][:2])
             np.save(Path(place) / "y.npy", y)
-            words = [__file__, "--works", name, "--threads", asked.threads, "--inside", place]
+            words = [__file__, "--works", name, "--threads", given.threads, "--inside", place]
             done = subprocess.run(
                 [sys.executable, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True
             )

@@ -1,4 +1,4 @@
-"""How is the same forest grown elsewhere? One small adapter per peer, all timed alike.
+"""The same forest grown by nullforest and by other packages: one small adapter each.
 
 Every adapter takes (X, y, trees, candidates) and returns the seconds on the clock and the seconds
 of processor time, summed over threads, that one forest took.

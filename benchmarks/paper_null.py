@@ -1,4 +1,4 @@
-"""How long does the paper's null take? Unequal trees with pools, and the partition sum beside it.
+"""Time of the paper's null model: unequal trees with pools, and the sum over partitions.
 
 Run: python benchmarks/paper_null.py
 """

@@ -1,4 +1,4 @@
-"""How long does the paper's permutation test take? 250 permutations of its largest setting.
+"""Time of the paper's permutation test: 250 permutations of its largest setting.
 
 The paper reports 22 hours for 250 samples × 5 000 features, 500 trees, 250 candidates per node and
 250 permutations, on one core of 2007 and code that was not optimised. Run from anywhere:

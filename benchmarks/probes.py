@@ -1,8 +1,8 @@
-"""What do the probes cost, and how are they best spread over the nodes?
+"""Cost of the virtual probes, and the nodes at which they are evaluated.
 
-First the share that `probes="auto"` adds to the growing of a forest, by processor time (it does
-not mind what else the machine is doing), runs interleaved, best of several. Then two ways of
-asking as many questions: each probe at a share of all nodes, or in a share of the trees at all
+First the share that `probes="auto"` adds to the growing of a forest, by processor time (which
+depends less on what else the machine is doing), runs interleaved, best of several. Then two ways to
+evaluate the probes equally often: each at a share of all nodes, or in a share of the trees at all
 their nodes. For both the cost, the noise of q·W̄ between forests on the same data, and the
 variance that the thinned wins give a null feature's count, beside the variance of the counts.
 
@@ -63,7 +63,7 @@ def shares(repeats: int) -> None:
         print(f"| {name} | {number} | {best[0]:.3f} | {best[number]:.3f} | {added:.0%} |")
 
 
-def spreading(repeats: int) -> None:
+def nodes_or_trees(repeats: int) -> None:
     F = 2_000
     print("\n| candidates | evaluated | added | noise of q·W̄ | variance | of the counts |")
     print("|---|---|---|---|---|---|")
@@ -98,9 +98,9 @@ def spreading(repeats: int) -> None:
                     q = candidates / F * tally.n_trees / tally.probes.trees[0]
                     W, weights = tally.probes.wins, tally.probes.weights
                     mean = np.average(W, weights=weights)
-                    spread = np.average((W - mean) ** 2, weights=weights)
+                    variance = np.average((W - mean) ** 2, weights=weights)
                     means.append(q * mean)
-                    variances.append(q * q * spread + q * (1 - q) * mean)
+                    variances.append(q * q * variance + q * (1 - q) * mean)
                     counts.append(tally.counts.var())
             noise = np.std(means, ddof=1) / np.mean(means)
             print(
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
     shares(repeats)
-    spreading(repeats)
+    nodes_or_trees(repeats)
 
 
 if __name__ == "__main__":

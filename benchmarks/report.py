@@ -1,4 +1,4 @@
-"""How large is the report, how fast is it made, and how fast does it follow the slider?
+"""Size of the report, and the times to make it and to follow its slider.
 
 Times are taken inside the browser: from the move until the page has computed and drawn (scripts
 and layout). Best and worst of the moves are printed; the aim is 100 ms per move at 10⁵ features.

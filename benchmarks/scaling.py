@@ -1,4 +1,4 @@
-"""How do time and memory grow with the number of features and of trees?
+"""Time and memory against the number of features and of trees.
 
 S = 200 samples, candidates fixed. Ranking should be linear in F, growing should at most double
 from 10⁴ to 10⁶ features, and time be linear in T; the memory beyond the input stays below one
@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-import engine_peers as peers
 import nullforest as nf
+import other_engines as engines
 from nullforest._util.files import writing
 from nullforest.engine import RankTable
 
@@ -59,7 +59,7 @@ class PeakMemory:
 def grow(table, y, trees: int) -> float:
     settings = {"candidates": CANDIDATES, "keep_trees": False, "oob": False, "probes": 0}
     return min(
-        peers.timed(lambda: nf.grow(table, y, trees=trees, n_jobs=peers.THREADS, **settings))[1]
+        engines.timed(lambda: nf.grow(table, y, trees=trees, n_jobs=engines.THREADS, **settings))[1]
         for _ in range(3)
     )
 
@@ -80,9 +80,9 @@ def main() -> None:
         X = rng.standard_normal((SAMPLES, F), dtype=np.float32)
         with PeakMemory() as memory:
             cpu = time.process_time()
-            table = RankTable(X, n_jobs=peers.THREADS)
+            table = RankTable(X, n_jobs=engines.THREADS)
             ranking = time.process_time() - cpu
-            first = nf.grow(table, y, trees=2, candidates=CANDIDATES, n_jobs=peers.THREADS)
+            first = nf.grow(table, y, trees=2, candidates=CANDIDATES, n_jobs=engines.THREADS)
         del first
         share = memory.megabytes / (X.nbytes / 2**20)
         for trees in [chosen.trees] if F != 10**4 else [chosen.trees * m for m in (1, 2, 4)]:

@@ -1,4 +1,4 @@
-"""How long does it take to read a scikit-learn forest of 500 trees?
+"""Time to read a scikit-learn forest of 500 trees.
 
 Run: python benchmarks/tally_sklearn.py
 """

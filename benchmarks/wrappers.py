@@ -1,4 +1,4 @@
-"""How long does each wrapper take on the leukaemia data, and a forest alone?
+"""Time of each wrapper on the leukaemia data, and of one forest.
 
 Run: python benchmarks/wrappers.py
 """
