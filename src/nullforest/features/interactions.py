@@ -110,7 +110,7 @@ def find_interactions(
     error : {"fdr", "fdr_by", "fpr", "fwer"}
         Which error rate.
     ordered : bool
-        Tell the parent from the child; where False, both orders of a pair are added.
+        Distinguish the parent from the child; where False, both orders of a pair are added.
 
     Returns
     -------

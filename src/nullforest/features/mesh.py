@@ -101,15 +101,15 @@ def smoothing_kernel(graph: csr_array, fwhm: float) -> csr_array:
     >>> (kernel.multiply(kernel)).sum(axis=1).round(12).tolist()
     [1.0, 1.0, 1.0]
     """
-    n, spread = graph.shape[0], fwhm / FWHM
+    n, sigma = graph.shape[0], fwhm / FWHM
     rows, columns, weights = [], [], []
     for start in range(0, n, _BLOCK):
         block = np.arange(start, min(start + _BLOCK, n))
-        distance = dijkstra(graph, indices=block, limit=3.0 * spread)
+        distance = dijkstra(graph, indices=block, limit=3.0 * sigma)
         row, column = np.nonzero(np.isfinite(distance))
         rows.append(block[row])
         columns.append(column)
-        weights.append(np.exp(-0.5 * (distance[row, column] / spread) ** 2))
+        weights.append(np.exp(-0.5 * (distance[row, column] / sigma) ** 2))
     kernel = csr_array(
         (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
     )

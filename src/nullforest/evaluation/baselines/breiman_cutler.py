@@ -85,7 +85,7 @@ def breiman_cutler(
     settings = {"probes": 0, **settings, "keep_trees": True, "oob": False}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
     if forest.n_trees < 2:
-        raise InputError("One tree has no spread to test against; grow at least two trees.")
+        raise InputError("One tree has no standard error; grow at least two trees.")
     mean, deviation = permuted_errors(forest, table, n_jobs=n_jobs)
     # A feature that no tree uses, or that changes nothing anywhere, has no evidence: z = 0.
     z = mean * np.sqrt(forest.n_trees) / np.where(deviation > 0, deviation, np.inf)
