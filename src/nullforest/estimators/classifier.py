@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.forest_estimator import X_RULES, ForestEstimator, MaxFeatures
 
 
@@ -107,22 +108,7 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):  # type: ignore[misc] 
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_features = max_features
-        self.draw = draw
-        self.pool = pool
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.oob_score = oob_score
-        self.probes = probes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest.

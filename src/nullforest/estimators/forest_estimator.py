@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
 from nullforest.engine import Forest, grow
 from nullforest.engine.data.dense import checked_columns
+from nullforest.estimators.arguments import whole_seed
 from nullforest.tallies.tally import Tally
 
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
@@ -24,13 +25,6 @@ X_RULES: dict[str, Any] = {
     "dtype": [np.float64, np.float32],
     "ensure_all_finite": "allow-nan",
 }
-
-
-def whole_seed(random_state: Any) -> int:
-    """A seed from an int, a RandomState or None."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class ForestEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nullforest._util.errors import InputError
 from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
-from nullforest.estimators.forest_estimator import X_RULES, whole_seed
+from nullforest.estimators.arguments import keep_arguments, whole_seed
+from nullforest.estimators.forest_estimator import X_RULES
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
 from nullforest.selection.selection import Selection, select
@@ -102,23 +103,7 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         random_state: Any = 0,
         n_jobs: int = -1,
     ) -> None:
-        self.estimator = estimator
-        self.alpha = alpha
-        self.error = error
-        self.null = null
-        self.prefit = prefit
-        self.min_features = min_features
-        self.trees = trees
-        self.candidates = candidates
-        self.draw = draw
-        self.samples = samples
-        self.replace = replace
-        self.criterion = criterion
-        self.min_leaf = min_leaf
-        self.max_depth = max_depth
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Grow or read the forest, and test its features.

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
 
@@ -85,11 +86,7 @@ class BackwardElimination(SelectorWrapper):
         resume: Any = None,
         progress: bool = True,
     ) -> None:
-        self.selector = selector
-        self.max_steps = max_steps
-        self.random_state = random_state
-        self.resume = resume
-        self.progress = progress
+        keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
         everything = run.columns()

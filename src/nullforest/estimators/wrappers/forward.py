@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.base import Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns, of_guessing
 
@@ -81,13 +82,7 @@ class ForwardSelection(SelectorWrapper):
         resume: Any = None,
         progress: bool = True,
     ) -> None:
-        self.selector = selector
-        self.standard_errors = standard_errors
-        self.patience = patience
-        self.max_features = max_features
-        self.random_state = random_state
-        self.resume = resume
-        self.progress = progress
+        keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
         if self.patience < 1:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nullforest._util.errors import InputError
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.base import Run, SelectorWrapper
 from nullforest.features.groups import select_groups
 from nullforest.selection.error_rates import ErrorRate
@@ -71,15 +72,7 @@ class GroupSelector(SelectorWrapper):
         resume: Any = None,
         progress: bool = True,
     ) -> None:
-        self.groups = groups
-        self.selector = selector
-        self.alpha = alpha
-        self.error = error
-        self.keep = keep
-        self.correlated = correlated
-        self.random_state = random_state
-        self.resume = resume
-        self.progress = progress
+        keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
         if self.keep not in ("groups", "features"):

@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.base import Fitted, Ints, Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
 from nullforest.selection.selection import Selection
@@ -135,14 +136,7 @@ class KnockOut(SelectorWrapper):
         resume: Any = None,
         progress: bool = True,
     ) -> None:
-        self.selector = selector
-        self.stop = stop
-        self.standard_errors = standard_errors
-        self.spending = spending
-        self.max_layers = max_layers
-        self.random_state = random_state
-        self.resume = resume
-        self.progress = progress
+        keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
         if self.stop not in ("either", "pvalue"):

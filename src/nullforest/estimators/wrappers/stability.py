@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from nullforest import compute
 from nullforest._util.errors import InputError, MissingExtraError
 from nullforest.engine.data.targets import as_target
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
 from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
 
@@ -113,16 +114,7 @@ class StabilitySelection(SelectorWrapper):
         resume: Any = None,
         progress: bool = True,
     ) -> None:
-        self.selector = selector
-        self.threshold = threshold
-        self.max_false = max_false
-        self.keep = keep
-        self.pairs = pairs
-        self.method = method
-        self.bound = bound
-        self.random_state = random_state
-        self.resume = resume
-        self.progress = progress
+        keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
         self._check_settings(run)
@@ -172,7 +164,7 @@ class StabilitySelection(SelectorWrapper):
 
     def _threshold(self, n_features: int) -> float:
         if self.max_false is None:
-            return self.threshold
+            return float(self.threshold)
         found = lowest_threshold(
             self.max_false,
             self.mean_selected_,
