@@ -71,14 +71,17 @@ fuzz: $(VENV)/.installed ## hostile calls: results or sentences, no crash, hang 
 	PYTHONPATH=tests $(BIN)/python -m fuzz --calls $(CALLS) --seed $(SEED)
 
 # Each of the next two builds into an environment of its own, so that the usual one stays.
-sanitize: ## the native tests under the address and undefined-behaviour sanitizers
+SANITIZED = LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	PYTHONPATH=tests $(VENV)-sanitize/bin/python # the interpreter leaks at exit by design
+
+sanitize: ## the native tests and 1 000 hostile calls under the address and undefined-behaviour sanitizers
 	$(PYTHON) -m venv $(VENV)-sanitize
 	$(VENV)-sanitize/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_SANITIZE=ON \
 		--config-settings=build-dir=build/sanitize '.[test]'
-	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
-		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(VENV)-sanitize/bin/python -m pytest tests/engine \
-		-k "not against_sklearn and not address_space and not valgrind" # the interpreter leaks at exit by design; sanitizers need more addresses than those tests allow
+	$(SANITIZED) -m pytest tests/engine \
+		-k "not against_sklearn and not address_space and not valgrind" # sanitizers need more addresses than those tests allow
+	$(SANITIZED) -m fuzz --calls 1000
 
 portable: ## the native tests on a build without AVX2 and AVX-512
 	$(PYTHON) -m venv $(VENV)-portable

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from fuzz.damage import damage_file, damage_folder
-from fuzz.files import CELLS
 from fuzz.inputs import NAMES, Rng, pick
 from fuzz.library import small_forest
 from fuzz.outcomes import REFUSED, RESULT, Say, check
+from fuzz.tables import CELLS
 from nullforest.cli import main
 
 _TEXT = b"not\xff a table\n"

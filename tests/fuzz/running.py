@@ -35,6 +35,7 @@ SHARES = {
     "tallies": 6,
     "resuming": 4,
     "rank_tables": 5,
+    "surfaces": 1,
     "paths": 2,
     "command_line": 7,
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz import command_line, files, library
+from fuzz import command_line, files, library, tables
 from fuzz.outcomes import REFUSED, Say, UnsoundError, check_sentence, place_of
 from nullforest import InputError
 from nullforest._util.errors import MissingExtraError
@@ -33,10 +33,11 @@ AREAS: dict[str, Area] = {
     "tally": library.tally,
     "selector": library.selector,
     "pickles": library.pickles,
-    "readers": files.readers,
+    "readers": tables.readers,
     "tallies": files.tallies,
     "resuming": files.resuming,
     "rank_tables": files.rank_tables,
+    "surfaces": files.surfaces,
     "paths": files.hostile_paths,
     "command_line": command_line.command_line,
 }

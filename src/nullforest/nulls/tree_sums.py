@@ -291,11 +291,14 @@ class LatticeTable:
         k = np.arange(first, first + len(pmf))[better]
         self.log_pmf[place][better] = np.log(pmf[better]) + tilted.log_density(k)
         self._tilted[place][better] = pmf[better]
+        self._tails = np.append(np.cumsum(np.exp(self.log_pmf)[::-1])[::-1], 0.0)
 
     def log_tail(self, k: int) -> float:
         """Log of P(n > k) as far as the table reaches."""
-        after = self.log_pmf[max(k + 1 - self.first, 0) :]
-        return float(np.logaddexp.reduce(after)) if len(after) else -np.inf
+        after = min(max(k + 1 - self.first, 0), len(self.log_pmf))
+        if self._tails[after] > np.finfo(float).tiny:
+            return float(np.log(self._tails[after]))
+        return float(np.logaddexp.reduce(self.log_pmf[after:])) if self.last > k else -np.inf
 
     def pmf(self, k: NDArray[Any]) -> Floats:
         """P(n = k); zero outside the table."""
@@ -305,7 +308,5 @@ class LatticeTable:
 
     def sf(self, k: NDArray[Any]) -> Floats:
         """P(n > k), summed from the far end of the tail."""
-        tail = np.append(np.cumsum(np.exp(self.log_pmf)[::-1])[::-1], 0.0)
-        tail = np.minimum(tail, 1.0)
-        place = np.clip(np.floor(k) + 1 - self.first, 0, len(tail) - 1).astype(np.int64)
-        return np.where(k < 0, 1.0, tail[place])
+        place = np.clip(np.floor(k) + 1 - self.first, 0, len(self._tails) - 1).astype(np.int64)
+        return np.where(k < 0, 1.0, np.minimum(self._tails[place], 1.0))

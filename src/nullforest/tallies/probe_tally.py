@@ -74,6 +74,8 @@ class ProbeTally:
         strata = np.append(self.strata, self.feature_strata)
         if self.couplings.ndim != 2 or strata.min() < 0 or strata.max() >= len(self.couplings):
             raise InputError("A probe tally needs the couplings of every stratum.")
+        if not -1.0 <= self.mean_r2 <= 1.0:
+            raise InputError(f"mean_r2 = {self.mean_r2} is no mean squared correlation.")
         for name in ("wins", "trees", "weights", "couplings"):
             values = getattr(self, name)
             if not np.all(values >= 0) or not values.sum(dtype=float) < 2.0**62:
