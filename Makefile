@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/* src/nullforest/engine/native/*/*)
 
 .PHONY: help demo test browser ranger lint figures bench fuzz sanitize portable study study-calibration \
-  study-wrappers study-reproduction study-sensitivity study-kills clean
+  study-power study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -59,6 +59,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/permutation_test.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/engine.py
+	PYTHONPATH=. $(BIN)/python benchmarks/answer.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/probes.py
 	$(BIN)/python benchmarks/wrappers.py
@@ -90,11 +91,16 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-power study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
+
+# DATA=folder with golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y) adds real data.
+study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds, other tests; page docs/power.md
+	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(BIN)/python -m studies.power --page docs/power.md $(if $(DATA),--data $(DATA))
 
 study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'

@@ -94,6 +94,7 @@ def timed(
         X,
         y,
         trees=TREES,
+        max_depth=None,
         candidates=CANDIDATES,
         seed=SEED,
         n_jobs=WORKERS,
@@ -109,7 +110,9 @@ def adding_rate(X: np.ndarray, y: np.ndarray) -> float:
     """Nodes a second that one client can add up: the bound on how many workers it can serve."""
     table = nf.RankTable(X)
     target = as_target(y, S)
-    settings = ForestSettings(trees=TREES, candidates=CANDIDATES, probes=0, seed=SEED)
+    settings = ForestSettings(
+        trees=TREES, candidates=CANDIDATES, max_depth=None, probes=0, seed=SEED
+    )
     settings = settings.resolved(table.shape, target.criterion)
     block = grow_block(table, target, (settings, False, False))
     best = np.inf

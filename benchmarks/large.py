@@ -61,6 +61,7 @@ def measure(name: str, threads: int, folder: Path) -> dict[str, object]:
         table,
         y,
         trees=trees,
+        max_depth=None,
         candidates=candidates,
         draw=draw,
         seed=SEED,

@@ -31,7 +31,8 @@ def nullforest(X, y, trees, candidates, **settings) -> Seconds:
     """The whole of nf.grow: ranking and growing."""
     import nullforest as nf
 
-    chosen = {"keep_trees": False, "oob": False, "probes": 0, "n_jobs": THREADS} | settings
+    chosen = {"keep_trees": False, "oob": False, "probes": 0, "max_depth": None} | settings
+    chosen["n_jobs"] = THREADS
     return timed(lambda: nf.grow(X, y, trees=trees, candidates=candidates, **chosen))
 
 

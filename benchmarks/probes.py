@@ -45,7 +45,7 @@ def data(S: int, F: int, kind: int) -> tuple[RankTable, np.ndarray]:
 
 def seconds(table: RankTable, y: np.ndarray, **settings: Any) -> float:
     start = time.process_time()
-    nf.grow(table, y, keep_trees=False, oob=False, n_jobs=1, **settings)
+    nf.grow(table, y, max_depth=None, keep_trees=False, oob=False, n_jobs=1, **settings)
     return time.process_time() - start
 
 
@@ -85,6 +85,7 @@ def nodes_or_trees(repeats: int) -> None:
                         table,
                         y,
                         trees=1_000,
+                        max_depth=None,
                         candidates=candidates,
                         probes=2_000,
                         seed=seed,

@@ -8,12 +8,13 @@ from __future__ import annotations
 from time import perf_counter, process_time
 
 import nullforest as nf
+from nullforest.engine.settings import paper_settings
 
 
 def main() -> None:
     data = nf.datasets.load_leukemia_sex()
     X, y, known = data.data, data.target, data.known
-    selector = nf.ForestSelector(alpha=0.05, error="fdr")
+    selector = nf.ForestSelector(alpha=0.05, error="fdr", **paper_settings(X.shape[1]))
     methods = {
         "one forest": selector,
         "backward": nf.BackwardElimination(selector),

@@ -41,7 +41,15 @@ def saturated(seed: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng([seed, 8])
     X, y = normal_features(rng, S, F), rng.permutation(np.arange(S) % 2)
     forest = nf.grow(
-        X, y, trees=TREES, candidates=POOL, draw="tree", seed=seed, keep_trees=False, oob=False
+        X,
+        y,
+        trees=TREES,
+        candidates=POOL,
+        draw="tree",
+        max_depth=None,
+        seed=seed,
+        keep_trees=False,
+        oob=False,
     )
     load = saturation(forest.tally)
     return rows_of(forest.tally, {"setting": f"{load:.1f} nodes per feature of a pool"}, rng)
@@ -58,6 +66,7 @@ def variance_ratio(candidates: int, draw: Literal["node", "tree"]) -> str:
             trees=FEW_TREES,
             candidates=candidates,
             draw=draw,
+            max_depth=None,
             probes=0,
             seed=seed,
             keep_trees=False,

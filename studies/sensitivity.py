@@ -6,9 +6,9 @@ Every constant of `nullforest.nulls.constants` is halved and doubled (probabilit
 data that none was set on: expression data with permuted labels (FOLDER with golub.npz, singh.npz,
 alon.npz and khan.npz, each with arrays X and y; left out without it) and null tables of the paper's
 generator; those with 50 or weakly correlated features are for the constants that concern them. A
-forest is grown once for each table and kept in build/sensitivity; the constants are varied on its
-tally. Finished variants are kept in results/sensitivity.csv and not run again, as long as no
-constant changes.
+forest in the proportions of the paper (fully grown trees, F/20 candidates) is grown once for each
+table and kept in build/sensitivity; the constants are varied on its tally. Finished variants are
+kept in results/sensitivity.csv and not run again, as long as no constant changes.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
+from nullforest.engine.settings import paper_settings
 from nullforest.nulls import constants
 from studies.calibration.null_data import randomised_pvalues
 from studies.markdown import markdown
@@ -157,7 +158,8 @@ def tally_of(data: str, seed: int, folder: Path | None) -> nf.Tally:
         with np.load(folder / f"{data}.npz", allow_pickle=False) as file:
             X, y = file["X"], np.random.default_rng(seed).permutation(file["y"])
         trees = TREES
-    tally = nf.grow(X, y, trees=trees, seed=seed, keep_trees=False, oob=False, n_jobs=1).tally
+    how = paper_settings(X.shape[1]) | {"trees": trees, "seed": seed}
+    tally = nf.grow(X, y, keep_trees=False, oob=False, n_jobs=1, **how).tally
     CACHE.mkdir(parents=True, exist_ok=True)
     tally.save(path)
     return tally

@@ -17,9 +17,9 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from nullforest.evaluation.paper import comparison_tables as comparison
-from nullforest.evaluation.paper.agreement import compared, ranking
 from nullforest.evaluation.paper.computing import one_forest
 from nullforest.evaluation.paper.experiment import grid
+from nullforest.evaluation.paper.printed_rates import compared, ranking
 from nullforest.evaluation.paper.stop_rules import StopRule
 from studies.markdown import markdown
 from studies.records import Records, with_progress

@@ -3,7 +3,8 @@
 python -m studies.wrappers [--only power null groups]
 
 Runs what is not finished (rows are kept in studies/results), then writes the tables into
-docs/wrappers.md, between its markers. `--only` without a name runs nothing.
+docs/wrappers.md, between its markers. `--only` without a name runs nothing. Forests have the
+proportions of the paper, a fixed number of trees among them: the wrappers grow hundreds.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import pandas as pd
 from scipy import stats
 
 import nullforest as nf
-from nullforest.nulls.groups import group_null
+from nullforest.engine.settings import paper_settings
+from nullforest.nulls.group_sums import group_null
 from studies.markdown import markdown
 from studies.records import Records, with_progress
 
@@ -47,7 +49,7 @@ def wrappers(selector: Any, pairs: int) -> dict[str, Any]:
 def power_piece(error: Any, alpha: float, seed: int) -> list[dict[str, Any]]:
     """One data set of the paper's generator, one forest and every wrapper at the same rate."""
     X, y, relevant = nf.simulate.independent(S, F, N, RELEVANCE, seed=seed)
-    selector = nf.ForestSelector(alpha=alpha, error=error, random_state=seed)
+    selector = nf.ForestSelector(alpha=alpha, error=error, random_state=seed, **paper_settings(F))
     methods = {"one forest": selector, **wrappers(selector, PAIRS)}
     rows = []
     for name, method in methods.items():
@@ -71,7 +73,8 @@ def bagged(X: Any, y: Any, seed: int) -> nf.Selection:
     """A forest without probes, tested with the bagged null model at a FWER of .05."""
     key = (X.tobytes(), y.tobytes(), seed)
     if key not in _KNOWN:
-        forest = nf.grow(X, y, trees=NULL_TREES, probes=0, keep_trees=False, oob=False, seed=seed)
+        how = paper_settings(NULL_F) | {"trees": NULL_TREES, "probes": 0, "seed": seed}
+        forest = nf.grow(X, y, keep_trees=False, oob=False, **how)
         _KNOWN[key] = nf.select(forest.tally, 0.05, "fwer", "bagged")
     return _KNOWN[key]
 
@@ -92,7 +95,8 @@ def group_piece(seed: int) -> list[dict[str, Any]]:
     """Randomised p-values of groups of many sizes, on data without any relevant feature."""
     rng = np.random.default_rng([seed, 2])
     X, y = rng.standard_normal((100, GROUP_F)), rng.permutation(np.arange(100) % 2)
-    tally = nf.grow(X, y, trees=1_000, seed=seed, keep_trees=False, oob=False).tally
+    how = paper_settings(GROUP_F)
+    tally = nf.grow(X, y, seed=seed, keep_trees=False, oob=False, **how).tally
     sizes = np.tile(GROUP_SIZES, GROUP_F // sum(GROUP_SIZES))
     members = np.split(rng.permutation(GROUP_F)[: sizes.sum()], np.cumsum(sizes)[:-1])
     rows = []

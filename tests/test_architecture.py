@@ -1,9 +1,11 @@
 """The path of the data is the path of the imports, and ARCHITECTURE.md says so truthfully."""
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import grimp
@@ -46,6 +48,18 @@ def test_files_answer_one_question():
         if p.suffix in suffixes and "vendor" not in p.parts
     }
     assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+def test_one_name_is_one_thing():
+    files = [p for p in ROOT.rglob("*.py") if p.name != "__init__.py"]
+    modules = Counter(p.name for p in files)
+    classes = Counter(
+        node.name
+        for p in files
+        for node in ast.parse(p.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for names in (modules, classes) for name, n in names.items() if n > 1] == []
 
 
 def test_the_top_folder_is_small():

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from studies import sensitivity, wrappers
+from studies import power_page, sensitivity, wrappers
 from studies.calibration import page as calibration
 from studies.reproduction import __main__ as reproduction
 
@@ -15,6 +15,7 @@ DOCS = Path(__file__).parents[1] / "docs"
     ("name", "page"),
     [
         ("calibration.md", calibration.page),
+        ("power.md", power_page.page),
         ("reproduction.md", reproduction.page),
         ("theory.md", lambda: sensitivity.with_tables((DOCS / "theory.md").read_text("utf-8"))),
         ("wrappers.md", lambda: wrappers.with_tables(wrappers.DOCS.read_text("utf-8"))),
@@ -41,12 +42,23 @@ def test_ratios_of_the_readme_are_those_of_the_calibration_page():
     assert all(row in measured for row in quoted)
 
 
+def test_the_readme_quotes_the_power_study():
+    assert power_page.short_table() in (DOCS.parent / "README.md").read_text("utf-8")
+
+
 def test_pages_agree_on_the_bagged_null_model_with_many_trees():
     found = calibration.null_ratios()
-    found = found[(found["setting"] == "50 000 trees") & (found["null"] == "bagged")]
+    found = found[(found["setting"] == calibration.MANY_TREES) & (found["null"] == "bagged")]
     ratio = found.set_index("alpha")["ratio"]
     words = f"{ratio[0.001]:.2f} times the level at α = .001 and {ratio[0.0001]:.2f} times at 1e-4"
     assert words in (DOCS / "baselines.md").read_text("utf-8")
+
+
+def test_the_page_of_the_reproduction_says_where_the_maps_come_from():
+    page = (DOCS / "reproduction.md").read_text("utf-8")
+    section = page.split("## Where the cortical maps come from")[1].split("\n## ")[0]
+    assert "nullforest reproduce" in section
+    assert "--maps" in section
 
 
 def _rows(lines):

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from nullforest.estimators.wrappers import StabilitySelection as StabilitySelection
     from nullforest.evaluation import baselines as baselines
     from nullforest.evaluation import importances as importances
-    from nullforest.evaluation.audit import Audit as Audit
-    from nullforest.evaluation.audit import audit as audit
+    from nullforest.evaluation.auditing import Audit as Audit
+    from nullforest.evaluation.auditing import audit as audit
     from nullforest.evaluation.comparison import Comparison as Comparison
     from nullforest.evaluation.comparison import compare as compare
     from nullforest.evaluation.comparison import compare_runs as compare_runs
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from nullforest.tallies.readers import tally as tally
     from nullforest.tallies.tally import Tally as Tally
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 #: Where the public names live. They are imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
@@ -66,7 +66,7 @@ _NAMES = {
     "estimators.selector": "ForestSelector",
     "estimators.wrappers": "BackwardElimination ForwardSelection GroupSelector KnockOut "
     "StabilitySelection",
-    "evaluation.audit": "Audit audit",
+    "evaluation.auditing": "Audit audit",
     "evaluation.comparison": "Comparison compare compare_runs",
     "evaluation.planning": "PowerPlan plan",
     "features.correlated": "find_correlated",

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
+from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.packages import PACKAGES as ADAPTERS
 from studies.markdown import markdown
 
@@ -84,7 +85,7 @@ def audited(npz: Path | None, permutations: int) -> None:
     else:
         with np.load(npz, allow_pickle=False) as archive:
             name, X, y = npz.stem, archive["X"], archive["y"]
-    result = nf.audit(X, y, permutations=permutations)
+    result = nf.audit(X, y, permutations=permutations, **paper_settings(X.shape[1]))
     print(f"\n{name}: {X.shape[0]} samples, {X.shape[1]} features, {result.trees} trees, ", end="")
     print(f"{permutations} permutations, {result.seconds:.0f} s\n")
     show(result.table.set_index("null"))

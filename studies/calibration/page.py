@@ -10,6 +10,8 @@ from studies.calibration.tables import ranges, ratios, trend, wide
 from studies.markdown import markdown
 from studies.records import RESULTS
 
+#: The largest forests of the study.
+MANY_TREES = "100 000 trees"
 #: Null models in words.
 NAMES = {
     "auto": "default (`auto`)",
@@ -48,9 +50,9 @@ proved and what is approximated is in [theory.md](theory.md). Terms are defined 
 forest grown here, `auto` is the *probe null model*: about 2 000 *virtual probes*, columns of random
 ranks, are scored at the nodes while the forest grows but never split one, and their wins give the
 null distribution of the selection count. For a scikit-learn forest, `auto` is the *bagged null
-model*, which accounts for the trees sharing one sample and needs the fitted trees only. A data set
-of 2 000 features gets 1 000 trees and 100 candidates per node (F/20), half of the samples per tree
-without replacement, and leaves of one sample. A table line says what was changed.
+model*, which accounts for the trees sharing one sample and needs the fitted trees only. Trees are
+grown until the selection has settled ([power.md](power.md)), with 20 candidates per node, depth 3
+and half of the samples per tree without replacement. A table line says what was changed.
 
 **What is assumed.** Most features with small counts are null: the mean of the null distribution is
 estimated from the counts below its 90 % quantile. Null features differ from virtual probes by a
@@ -61,8 +63,7 @@ the target.
 
 **What was set by hand.** The constants of the null models ([theory.md](theory.md)) were chosen on
 simulated null data, on the leukaemia data and on cortical maps. The data sets of this page have
-other seeds (from 5 000; from 6 000 for the leukaemia and cortical data), but they are of the same
-kinds. For your own data run `nullforest audit`.
+other seeds (from 20 000), but they are of the same kinds. For your own data run `nullforest audit`.
 
 **How to read the tables.** A ratio is the false positive rate ÷ the nominal level α; 1 is exact,
 above 1 is too liberal, below 1 conservative. ± is one standard error, clustered by data set.
@@ -134,7 +135,7 @@ def summary() -> str:
         first: default[first][default[first]["setting"] == SETTINGS["base"].label]
     }
     bagged = shown[first, NAMES["bagged"]]
-    many = bagged[(bagged["setting"] == "50 000 trees") & (bagged["alpha"] == 0.001)]
+    many = bagged[(bagged["setting"] == MANY_TREES) & (bagged["alpha"] == 0.001)]
     return "\n".join(
         [
             "False positive rate ÷ nominal level, smallest and largest over the settings:",
@@ -148,7 +149,7 @@ def summary() -> str:
             f"- **Worst setting of the default null model without relevant features:** "
             f"{_worst(null_data)}.",
             "- **The bagged null model becomes more liberal with more trees:** "
-            f"{many['ratio'].iloc[0]:.2f} times the level at α = 0.001 with 50 000 trees "
+            f"{many['ratio'].iloc[0]:.2f} times the level at α = 0.001 with {MANY_TREES} "
             "([slopes](#slope-of-the-ratio-on-the-number-of-trees)). It is also off with unequal "
             "classes, many classes, skewed numeric targets and SNPs. It is the default for "
             "scikit-learn forests only; check those with `nullforest audit`.",
@@ -182,19 +183,25 @@ def by_null(table: pd.DataFrame, level: str = "###") -> list[str]:
 def null_section() -> list[str]:
     """Simulated null data."""
     rows = frame("calibration_null")
-    snps = rows[(rows["setting"] == "SNPs") & (rows["subset"] != "all")]
+    snps, sparse = (
+        rows[(rows["setting"] == name) & (rows["subset"] != "all")]
+        for name in ("SNPs", "sparse counts")
+    )
     slopes = trend(rows[rows["subset"] == "all"], TREES)
     return [
         "## No relevant features: false positive rate ÷ nominal level",
         "Independent features without relation to the target. Default forest: S = 100, F = 2 000, "
-        "1 000 trees, 100 candidates per node, half of the samples per tree, two equal classes. "
-        "Each line changes what it names.",
+        "trees until the selection has settled (about 8 000), 20 candidates per node, depth 3, "
+        "half of the samples per tree, two equal classes. Each line changes what it names.",
         *by_null(null_ratios()),
         "### SNPs by allele frequency",
-        "SNPs whose minor allele frequency in the sample is below .05, or .5, are in no line.",
+        "SNPs with a minor allele frequency in the sample below .05 or exactly .5 are in no line.",
         wide(ratios(snps, ["subset"]), "subset"),
+        "### Sparse counts by the share of samples above zero",
+        "Features that are zero in all samples are in no line.",
+        wide(ratios(sparse, ["subset"]), "subset"),
         "### Slope of the ratio on the number of trees",
-        "Slope of log ratio on log trees over 100 to 50 000 trees, the same data sets for each; "
+        "Slope of log ratio on log trees over 300 to 100 000 trees, the same data sets for each; "
         "jackknife standard errors. 0: the number of trees does not matter.",
         markdown(slopes, ".3f"),
     ]
@@ -206,7 +213,7 @@ def signal_section() -> list[str]:
     return [
         "## With relevant features: false discovery rate and power",
         "The paper's generator: 2 000 independent features, of which a share is relevant, with "
-        "correlation ρ with the label; 2 000 trees, 100 candidates; Benjamini-Hochberg at .05.",
+        "correlation ρ with the label; default forests; Benjamini-Hochberg at .05.",
         "\n".join(f"- {line}" for line in signal.verdicts(found)),
         "### Mean false discovery proportion (nominal: 0.05)",
         markdown(signal.shown(found, "fdp")),

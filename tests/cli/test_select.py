@@ -37,7 +37,7 @@ def test_outputs_agree_with_the_library(data, frame, tmp_path, run, quick):
     forest = nf.grow(X, frame["ill"], trees=200, candidates=8, seed=3)
     selection = nf.select(forest.tally, null="paper")
     got = json.loads(answer.read_text())
-    assert list(got)[:14] == [
+    assert list(got)[:15] == [
         "n_samples",
         "n_features",
         "trees",
@@ -50,6 +50,7 @@ def test_outputs_agree_with_the_library(data, frame, tmp_path, run, quick):
         "threshold",
         "level",
         "expected_false_positives",
+        "expected_agreement",
         "seconds",
         "selected",
     ]
@@ -181,6 +182,59 @@ def test_options_of_the_forest_reach_it(draw, data, tmp_path, run):
     tally = nf.Tally.load(path)
     assert (tally.n_trees, tally.candidates, tally.draw) == (50, 6, draw)
     assert tally.nodes_per_tree.max() <= 3
+
+
+def test_trees_grow_until_the_selection_has_settled(data, tmp_path, run, frame):
+    path, out = tmp_path / "f.tally", tmp_path / "out.json"
+    arguments = ["select", data, "--target", "ill", "--drop", "person"]
+    result = run(*arguments, "--tally", path, "--json", out)
+    assert result.exit_code == 0, result.stderr
+    grown = nf.grow(frame.drop(columns=["person", "ill"]), frame["ill"])
+    assert nf.Tally.load(path) == grown.tally
+    expected = nf.select(grown).agreement.expected
+    assert _answer(out)["expected_agreement"] == expected
+    said = f"is expected to have a Jaccard index of {expected:.2f} with this one"
+    assert said in " ".join(result.stdout.split())
+
+
+def test_full_trees_have_no_limit_of_depth(data, tmp_path, run, frame, quick):
+    path = tmp_path / "f.tally"
+    arguments = ["select", data, "--target", "ill", "--drop", "person", "--max-depth", 0]
+    assert run(*arguments, "--tally", path, *quick).exit_code == 0
+    X, how = frame.drop(columns=["person", "ill"]), {"trees": 200, "candidates": 8}
+    assert nf.Tally.load(path) == nf.grow(X, frame["ill"], max_depth=None, **how).tally
+
+
+@pytest.mark.parametrize("report", [False, True])
+@pytest.mark.parametrize("resume", [False, True])
+def test_limits_of_trees_and_time_are_said(data, tmp_path, run, report, resume):
+    out = tmp_path / "out.json"
+    arguments = ["select", data, "--target", "ill", "--drop", "person", "--json", out, "--force"]
+    arguments += ["--report", tmp_path / "r.html"] if report else []
+    # An unusual level, at which few trees do not settle.
+    arguments += ["--alpha", 0.5, "--error", "fpr"]
+
+    def notes(name, *more):
+        again = ["--resume", tmp_path / name] if resume else []
+        result = run(*arguments, *more, *again)
+        assert result.exit_code == 0, result.stderr
+        answer = _answer(out)
+        assert all(
+            " ".join(note.split()) in " ".join(result.stdout.split()) for note in answer["notes"]
+        )
+        return answer["trees"], " ".join(answer["notes"])
+
+    trees, said = notes("a", "--max-trees", 60)
+    assert trees == 60
+    assert "The largest number of trees was reached before the selection had settled" in said
+    trees, said = notes("b", "--max-seconds", 0, "--jobs", 1)
+    assert "The time was over" in said
+    trees, said = notes("c", "--max-seconds", 0, "--jobs", 1, "--trees", 10_000_000)
+    assert f"Stopped by max_seconds after {trees} of 10000000 trees." in said
+    assert trees < 10_000_000
+    refused = run(*arguments, "--trees", 50, "--max-trees", 60)
+    assert refused.exit_code == 2
+    assert "omit one of the two" in refused.stderr
 
 
 def test_notes_tell_what_was_left_out_and_assumed(frame, tmp_path, run, quick):

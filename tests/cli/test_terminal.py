@@ -66,7 +66,7 @@ def test_headers_fit_80_columns(narrow, data, tmp_path, run, quick):
         "null alpha reached low high ratio": narrow(
             "audit", *common, "--permutations", 3, "--nulls", "paper,bagged"
         ),
-        "factor trees selected joining leaving surely": narrow("plan", "--forest", tally),
+        "factor trees selected low high joining leaving surely": narrow("plan", "--forest", tally),
         "candidates trees power": narrow(
             *["plan", "--n-samples", 40, "--n-features", 50, "--n-relevant", 5, "--runs", 1],
             *["--trees", 50, "--candidates", 8],

@@ -136,6 +136,17 @@ def test_going_on_is_the_same(around, backend, data, tmp_path):
     np.testing.assert_array_equal(kept.sums["oob_sum"], whole.sums["oob_sum"])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_number_of_trees_is_the_same(around, backend, data, tmp_path):
+    X, y = data
+    here = nf.grow(X, y, n_jobs=1)
+    assert here.n_trees > 500  # found in several tests of the selection
+    with around(backend):
+        assert_same(nf.grow(X, y), here)
+        nf.resume(X, y, tmp_path, trees=150)
+        assert nf.resume(X, y, tmp_path, save_every=0.01).tally == here.tally
+
+
 def worker_of(backend, client):
     """A process that is at work for this backend."""
     if backend == "dask":

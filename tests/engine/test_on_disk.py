@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from pathlib import Path
 
 import anndata
@@ -21,6 +22,7 @@ import zarr
 
 import nullforest as nf
 from nullforest.engine.data import rank_table as ranking
+from nullforest.engine.data import table_files
 
 
 @pytest.fixture(autouse=True)
@@ -257,6 +259,27 @@ def test_every_damaged_byte_is_noticed(built):
                 np.testing.assert_array_equal(one, other)
         path.write_bytes(whole)
     assert nf.RankTable.open(built).feature_names[3] == "g3"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("block.bin", lambda ranks: ranks[[1, 1, *range(2, len(ranks))]]),  # a sample twice
+        ("block.bin", lambda ranks: ranks[[1, 0, *range(2, len(ranks))]]),  # two exchanged
+        ("differs.bin", lambda bits: bits ^ np.uint8(1)),
+        ("flags.bin", lambda flags: flags ^ np.uint8(1)),
+    ],
+    ids=["twice", "exchanged", "ties", "flags"],
+)
+def test_columns_are_verified_where_the_checksums_agree(built, name, change):
+    """A folder that was damaged before its checksums were taken, or that others made."""
+    changed = change(np.fromfile(built / name, np.uint8)).tobytes()
+    (built / name).write_bytes(changed)
+    about = table_files.read_sealed(built / "table.json", table_files.FORMAT, "a rank table")
+    about["files"][name]["crc32"] = zlib.crc32(changed)
+    table_files.write_sealed(built / "table.json", about)
+    with pytest.raises(nf.InputError, match="ranks are damaged"):
+        nf.RankTable.open(built)
 
 
 def test_without_verifying_sizes_and_ranges_are_still_checked(built):

@@ -77,7 +77,7 @@ CHANGES = {
     "replace": ({"replace": True}, "grown with replace = False"),
     "criterion": ({"criterion": "entropy"}, "grown with criterion = gini"),
     "min_leaf": ({"min_leaf": 2}, "grown with min_leaf = 1"),
-    "max_depth": ({"max_depth": 2}, "grown with max_depth = None"),
+    "max_depth": ({"max_depth": 2}, "grown with max_depth = 3"),
     "probes": ({"probes": 10}, "grown with probes = 20"),
     "seed": ({"seed": 8}, "grown with seed = 7"),
 }

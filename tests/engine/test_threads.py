@@ -106,10 +106,18 @@ def test_an_error_in_the_calling_thread_ends_the_work():
             nf.grow(X, X[:, 3] > 0, trees=2**31 - 1, probes=0, n_jobs=jobs, progress=fail)
 
 
-def test_a_limit_of_time_beyond_the_clock_is_none():
+@pytest.mark.parametrize("seconds", [1e10, 1e300])
+def test_a_limit_of_time_beyond_the_clock_is_none(seconds):
     X = np.random.default_rng(0).normal(size=(40, 30))
-    forest = nf.grow(X, X[:, 3] > 0, trees=50, max_seconds=1e300)
+    told = []
+    forest = nf.grow(
+        *(X, X[:, 3] > 0),
+        trees=2000,
+        max_seconds=seconds,
+        progress=lambda *now: told.append(now),
+    )
     assert not forest.stopped_early
+    assert len(told) < 1000  # a deadline that overflowed was a busy loop of 10⁶ reports a second
 
 
 # ---- Ctrl-C

@@ -236,7 +236,14 @@ def test_trees_equal_the_twins_at_every_table_size(outcome, replace, monkeypatch
         for kernel in KERNELS:
             monkeypatch.setenv("NULLFOREST_ISA", kernel)
             forest = nf.grow(
-                X, y, criterion=CRITERION[outcome], trees=1, samples=0.6, probes=0, **settings
+                X,
+                y,
+                criterion=CRITERION[outcome],
+                trees=1,
+                samples=0.6,
+                max_depth=None,
+                probes=0,
+                **settings,
             )
             assert_same_forest(forest, twin, columns)
 
@@ -248,7 +255,9 @@ def test_large_tables_use_the_large_shuffle(S, F):
     X = np.round(rng.normal(size=(S, F)), 1)
     y = (X[:, 0] + rng.normal(size=S) > 0).astype(int)
     meaning = {"candidates": 3, "pool": F // 2, "n_drawn": 30, "seed": 5}
-    forest = nf.grow(X, y, trees=2, probes=0, candidates=3, pool=F // 2, samples=30, seed=5)
+    forest = nf.grow(
+        X, y, trees=2, probes=0, candidates=3, pool=F // 2, samples=30, max_depth=None, seed=5
+    )
     twin, columns = twin_forest(X, y.tolist(), "gini", None, 0, 2, meaning)
     assert_same_forest(forest, twin, columns)
 
@@ -259,7 +268,9 @@ def test_a_tree_without_weight_is_one_leaf():
     weight = np.zeros(12)
     weight[:2] = [1.0, 3.0]
     # two samples of a tree are drawn: most trees draw none that weighs anything
-    forest = nf.grow(X, y, trees=40, samples=2, sample_weight=weight, probes=0, seed=1)
+    forest = nf.grow(
+        X, y, trees=40, samples=2, sample_weight=weight, probes=0, max_depth=None, seed=1
+    )
     meaning = {"candidates": 1, "pool": 1, "n_drawn": 2, "seed": 1}
     twin, columns = twin_forest(X, y.tolist(), "gini", weight.tolist(), 0, 40, meaning)
     weightless = [t for t, (nodes, oob) in enumerate(twin) if not oob]

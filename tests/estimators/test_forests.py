@@ -78,6 +78,7 @@ def test_the_classifier_is_the_forest_that_grow_grows():
         min_leaf=2,
         class_weight={"none": 2.0},
         criterion="entropy",
+        max_depth=None,
         probes=0,
         seed=5,
     )
@@ -101,7 +102,9 @@ def test_the_regressor_is_the_forest_that_grow_grows(outputs):
     mine = nf.ForestRegressor(
         30, max_features=0.5, bootstrap=False, max_samples=0.5, oob_score=True, random_state=2
     ).fit(X, numbers)
-    forest = nf.grow(X, numbers, trees=30, candidates=6, samples=0.5, probes=0, seed=2)
+    forest = nf.grow(
+        X, numbers, trees=30, candidates=6, samples=0.5, max_depth=None, probes=0, seed=2
+    )
     assert mine.tally_ == forest.tally
     np.testing.assert_array_equal(mine.predict(X), forest.predict(X))
     np.testing.assert_array_equal(mine.oob_prediction_, forest.oob_prediction)

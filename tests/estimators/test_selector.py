@@ -204,6 +204,30 @@ def test_missing_values_are_welcome_where_the_forest_takes_them(data):
     np.testing.assert_array_equal(fitted.transform(gaps), gaps[:, kept])
 
 
+@pytest.mark.parametrize("missing", [None, pd.NA, pd.NaT, np.nan])
+def test_missing_objects_are_missing_values(data, missing):
+    X, y = data
+    gaps = X.copy()
+    gaps[3, :5] = np.nan
+    objects = np.where(np.isnan(gaps), missing, gaps.astype(object))
+    frame = pd.DataFrame(gaps, columns=NAMES).astype(dict.fromkeys(NAMES[:5], object))
+    frame.iloc[3, :5] = missing
+    whole = nf.grow(gaps, y, trees=20, candidates=8).tally
+    forest = RandomForestClassifier(20, random_state=0)
+    theirs = nf.tally(clone(forest).fit(gaps, y))
+    for table in (objects, frame):
+        grown = nf.grow(table, y, trees=20, candidates=8).tally
+        assert grown.counts.tolist() == whole.counts.tolist()
+        fitted = selector(trees=20, min_features=5).fit(table, y)
+        assert fitted.tally_.counts.tolist() == whole.counts.tolist()
+        assert fitted.transform(table).shape == (80, 5)
+        read = nf.ForestSelector(forest, null="paper").fit(table, y)
+        assert read.tally_.counts.tolist() == theirs.counts.tolist()
+        classes = nf.ForestClassifier(5, random_state=0).fit(table, y)
+        of_numbers = nf.ForestClassifier(5, random_state=0).fit(gaps, y)
+        assert classes.predict(table).tolist() == of_numbers.predict(gaps).tolist()
+
+
 def test_weights_reach_the_forest(data):
     X, y = data
     weight = np.linspace(0.5, 2.0, 80)
@@ -243,7 +267,7 @@ def test_min_features_keeps_the_most_significant_ones_and_says_so(noise, data):
     kept = fitted.get_support(indices=True)
     assert set(kept) == set(np.argsort(fitted.selection_.pvalues, kind="stable")[:3])
     assert fitted.selection_.n_selected == 0  # the test itself is not changed
-    assert fitted.selection_.notes[-1].startswith("min_features=3 keeps the 3 features")
+    assert fitted.selection_.notes[-1].startswith("min_features=3 keeps 3 features: 0 selected")
     enough = selector(min_features=2).fit(*data)
     assert enough.get_support().tolist() == enough.selection_.support.tolist()
     assert not any("min_features" in note for note in enough.selection_.notes)

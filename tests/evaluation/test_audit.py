@@ -8,7 +8,7 @@ from scipy import stats
 
 import nullforest as nf
 from nullforest._util.randomness import LABELS, forest_seed
-from nullforest.evaluation.audit import interval, qq_points
+from nullforest.evaluation.auditing import interval, qq_points
 from nullforest.evaluation.baselines.relabelling import Labels
 
 RNG = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def test_time_that_runs_out_is_said():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"nulls": ["auto"]}, "no null 'auto' to audit"),
+        ({"nulls": ["auto"]}, "no null model to audit 'auto'"),
         ({"alphas": []}, "at least one level"),
         ({"alphas": [2]}, "not an error rate"),
         ({"permutations": 1}, "at least 2"),

@@ -17,7 +17,7 @@ OURS = [m for m in METHODS if m not in PACKAGES and m != "hapfelmeier"]
 def test_every_method_answers_as_it_does_alone():
     c = nf.compare(X, Y, OURS, error="fpr", permutations=19, rounds=12, relevant=RELEVANT, **HOW)
     assert list(c.answers) == OURS
-    tally = nf.grow(X, Y, **HOW).tally
+    tally = nf.grow(X, Y, max_depth=None, **HOW).tally  # published tests grow full trees
     for kind in ("paper", "bagged", "probes"):
         alone = nf.select(tally, 0.05, null=kind)
         np.testing.assert_array_equal(c.answers[kind].pvalues, alone.pvalues)
@@ -77,11 +77,10 @@ def test_means_over_simulated_data_come_with_standard_errors():
 
     how = {"trees": 40, "candidates": 8, "alpha": 0.05}
     table = nf.compare_runs(make, ["paper"], repeats=5, **how)
+    full = {"trees": 40, "candidates": 8, "max_depth": None}
     powers = [
         rates(
-            nf.select(
-                nf.grow(*make(r)[:2], trees=40, candidates=8, seed=r).tally, 0.05, null="paper"
-            ).support,
+            nf.select(nf.grow(*make(r)[:2], seed=r, **full).tally, 0.05, null="paper").support,
             make(r)[2],
         )["power"][0]
         for r in range(5)

@@ -17,7 +17,7 @@ Y = (X[:, 0] + 0.7 * RNG.normal(size=40) > 0).astype(int)
 
 def test_z_scores_equal_their_definition():
     s = nf.baselines.breiman_cutler(X, Y, trees=40, candidates=2, seed=6)
-    forest = nf.grow(X, Y, trees=40, candidates=2, seed=6, probes=0)
+    forest = nf.grow(X, Y, trees=40, candidates=2, max_depth=None, seed=6, probes=0)
     d = naive.oob_increases(forest, X, forest.target.values)
     z = d.mean(axis=0) / (d.std(axis=0) / np.sqrt(40))
     np.testing.assert_allclose(s.values, z, rtol=1e-9)
@@ -232,6 +232,7 @@ def test_variable_permutation_equals_a_slow_refit():
 
     how = {"trees": 15, "candidates": 2}
     full = nf.baselines.variable_permutation(X, Y, permutations=9, stop="none", seed=2, **how)
+    how["max_depth"] = None  # published tests grow full trees
     observed = permuted_errors(nf.grow(X, Y, seed=2, probes=0, **how), X)[0]
     for f in range(X.shape[1]):
         as_large = 0
@@ -267,7 +268,7 @@ def test_stopping_early_changes_the_cost_and_not_the_choice():
         (lambda: nf.baselines.boruta(X, Y, correction="none"), "correction"),
         (lambda: nf.baselines.boruta(X, Y, percentile=0), "percentile"),
         (lambda: nf.baselines.boruta(X, Y, rounds=0), "rounds"),
-        (lambda: nf.baselines.boruta(X, Y, statistic="depth"), "not known"),
+        (lambda: nf.baselines.boruta(X, Y, statistic="depth"), "no Boruta on"),
         (lambda: nf.baselines.breiman_cutler(X, Y, trees=1), "at least two trees"),
     ],
 )

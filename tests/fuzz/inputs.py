@@ -80,7 +80,7 @@ def names(rng: Rng, n: int) -> list[str]:
 def _frame(X: np.ndarray, rng: Rng) -> pd.DataFrame:
     frame = pd.DataFrame(X, columns=names(rng, X.shape[1]))
     column: Any = None
-    odd = ["text", "dates", "nullable", "category", "bool", "levels", "numbers"]
+    odd = ["text", "dates", "nullable", "gaps", "category", "bool", "levels", "numbers"]
     match pick(rng, [*["plain"] * 8, *odd]):
         case "text":
             column = [pick(rng, ["a", "b", "1", ""]) for _ in range(len(X))]
@@ -88,6 +88,8 @@ def _frame(X: np.ndarray, rng: Rng) -> pd.DataFrame:
             column = pd.date_range("2020-01-01", periods=len(X))
         case "nullable":
             column = pd.array([None, *[1] * (len(X) - 1)], dtype="Int64")
+        case "gaps":
+            column = pd.Series([pd.NA, None, *rng.normal(size=len(X))][: len(X)], dtype=object)
         case "category":
             column = pd.Categorical([pick(rng, ["a", "b"]) for _ in range(len(X))])
         case "bool":
@@ -122,6 +124,7 @@ CONTAINERS: dict[str, Callable[[np.ndarray, Rng], Any]] = {
     "backwards": lambda X, rng: X[::-1, ::-1],
     "read-only": lambda X, rng: np.broadcast_to(X, X.shape),
     "objects": lambda X, rng: X.astype(object),
+    "objects with gaps": lambda X, rng: np.where(X > 1, pick(rng, [None, pd.NA, pd.NaT]), X),
     "list": lambda X, rng: X.tolist(),
     "text": lambda X, rng: X.astype(str),
     "words": lambda X, rng: np.full(X.shape, "a"),

@@ -6,6 +6,7 @@ import json
 import pickle
 import traceback
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,19 @@ _SELECTOR: dict[str, list[Any]] = {
     "class_weight": [None, "balanced"],
     "min_leaf": [1, 5],
 }
+_WRAPPER: dict[str, list[Any]] = {
+    "min_features": [None, 0, 1, 3, 100],
+    "random_state": [0, None],
+    "keep": [1, 2, "groups", "features"],
+    "max_steps": [None, 1, 2],
+    "max_layers": [1, 2],
+    "spending": ["same", "halving"],
+    "patience": [1, 2],
+    "pairs": [1, 2],
+    "threshold": [0.6, 1.0],
+    "groups": [None, [0, 1] * 4, {"a": ["f0", "f1"]}],
+    "alpha": ALPHAS,
+}
 _ESTIMATOR: dict[str, list[Any]] = {
     "max_features": ["sqrt", "log2", None, 1, 0.5, 10**6],
     "max_samples": [None, 0.5, 3, 1.0],
@@ -271,17 +285,30 @@ _ESTIMATOR: dict[str, list[Any]] = {
 
 
 def selector(rng: Rng, folder: Path, say: Say) -> str:
-    """`ForestSelector` and the forests of scikit-learn's interface: fit, transform, predict."""
+    """`ForestSelector`, its wrappers and the forests of scikit-learn's interface."""
     X, values, about = matrix(rng)
     y, about_y = target(rng, values)
-    made = pick(rng, [nf.ForestSelector] * 4 + [nf.ForestClassifier, nf.ForestRegressor])
-    selects = made is nf.ForestSelector
-    known = _SELECTOR if selects else _ESTIMATOR
-    given: dict[str, Any] = {"trees" if selects else "n_estimators": pick(rng, [1, 5, 30])}
-    given |= {"min_features": 0} if selects else {}
+    forests, wrappers = (
+        [nf.ForestClassifier, nf.ForestRegressor],
+        [
+            *(nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.GroupSelector),
+            nf.StabilitySelection,
+        ],
+    )
+    made = pick(rng, [*[nf.ForestSelector] * 8, *forests * 2, *wrappers])
+    selects = made not in forests
+    if made in wrappers:
+        few = nf.ForestSelector(trees=5, alpha=pick(rng, ALPHAS), error=pick(rng, ERRORS))
+        given = {"selector": few, "progress": False}
+        given |= {"pairs": 2} if made is nf.StabilitySelection else {}
+        known = {k: v for k, v in _WRAPPER.items() if k in signature(made).parameters}
+    else:
+        known = _SELECTOR if selects else _ESTIMATOR
+        given = {"trees" if selects else "n_estimators": pick(rng, [1, 5, 30])}
+        given |= {"min_features": 0} if selects else {}
     for name in rng.permutation(list(known))[: rng.integers(0, 5)].tolist():
         given[name] = pick(rng, known[name] if rng.random() < 0.92 else HOSTILE)
-    if selects and rng.random() < 0.2:
+    if made is nf.ForestSelector and rng.random() < 0.2:
         given["estimator"] = _foreign(rng)
     shown = ", ".join(f"{name}={label(value)}" for name, value in given.items())
     say(f"{made.__name__}({shown}).fit(X = {about}, {about_y})")

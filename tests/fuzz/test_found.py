@@ -1,6 +1,8 @@
 """What hostile calls have found, one line each: all are refused in a sentence."""
 
 import json
+import pickle
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
 from nullforest.datasets.simulate.surfaces import read_mesh
 from nullforest.io import read_table
+from nullforest.tallies.halves import halves
 from nullforest.tallies.probe_tally import ProbeTally
 
 X = np.random.default_rng(0).normal(size=(30, 6))
@@ -49,6 +52,16 @@ CALLS = {
     "distance is no function": lambda _: nf.grow(X, y, trees=2, distance=-1.0),
     "progress is no function": lambda _: nf.grow(X, y, trees=2, progress=[1]),
     "weights beyond doubles": lambda _: nf.grow(X, y, trees=2, sample_weight=10**400),
+    "class weights are an array": lambda _: nf.grow(X, y, trees=2, class_weight=np.array([1, 2])),
+    "progress of many is no function": lambda _: nf.grow_many(X, [y], trees=2, progress=True),
+    "progress of steps is no function": lambda folder: nf.resume(X, y, folder, progress=True),
+    "progress of watching is no function": lambda _: nf.watch(X, y, trees=2, progress=True),
+    "prefit is an array": lambda _: nf.ForestSelector(prefit=np.array([1, 2])).fit(X, y),
+    "patience is an object": lambda _: nf.ForwardSelection(patience=object()).fit(X, y),
+    "keep is text": lambda _: nf.StabilitySelection(keep="groups").fit(X, y),
+    "keep is an array": lambda _: nf.GroupSelector(keep=np.array([1, 2])).fit(X, y),
+    "stop is an array": lambda _: nf.KnockOut(stop=np.array([1, 2])).fit(X, y),
+    "standard errors are text": lambda _: nf.KnockOut(standard_errors="a").fit(X, y),
     "a tally of no table": lambda _: nf.tally(_forest(), X=np.nan),
     "a tally of text": lambda _: nf.tally(_forest(), X=X.astype(str).astype(object) + "a"),
     "a tally of a dictionary of samples": lambda _: nf.tally(_forest(), n_samples={}),
@@ -101,6 +114,48 @@ def test_a_pickled_tally_is_checked():
     changed = ProbeTally.__new__(ProbeTally)
     with pytest.raises(nf.InputError, match="0 or more"):
         changed.__setstate__(vars(TALLY.probes) | {"wins": -1 - TALLY.probes.wins})
+
+
+@pytest.mark.parametrize("name", ["left", "right", "feature", "offsets"])
+def test_a_pickled_forest_is_checked_before_it_predicts(name):
+    forest = pickle.loads(pickle.dumps(nf.grow(X, y, trees=5, probes=0)))
+    # One flipped bit of the first root, or of the last offset, led outside of the arrays.
+    forest.trees.arrays[name][-1 if name == "offsets" else 0] ^= 1 << 25
+    found = pickle.loads(pickle.dumps(forest))
+    for use in (found.predict, found.apply):
+        with pytest.raises(nf.InputError):
+            use(X)
+
+
+def test_alpha_may_be_a_number_of_numpy(tmp_path):
+    selection = nf.select(TALLY, np.float32(0.5))
+    selection.to_json(tmp_path / "selection.json")
+    assert json.loads((tmp_path / "selection.json").read_text())["alpha"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "counts", [[5 * 10**9], [2**60, 3, 0], [10**4] * 200_000, [10**9 - 2, 1, 1]], ids=len
+)
+def test_forests_of_any_size_have_halves(counts):
+    nodes = np.full(5, sum(counts) // 5)
+    nodes[0] += sum(counts) % 5
+    whole = nf.Tally.from_counts(counts, nodes_per_tree=nodes, n_samples=9)
+    first, second = halves(whole)
+    assert (first.counts >= 0).all()
+    assert (second.counts >= 0).all()
+    assert first.counts.sum() == first.n_nodes
+    assert (first.counts + second.counts).tolist() == counts
+    error = abs(first.counts - 0.6 * whole.counts) / np.sqrt(0.24 * whole.counts + 1)
+    assert error.max() < 6  # standard deviations: 200 000 normal ones have a maximum near 4.6
+
+
+def test_larger_forests_are_drawn_in_little_memory():
+    tally = nf.Tally.from_counts([10**8] * 11, nodes_per_tree=[9 * 10**8, 2 * 10**8], n_samples=2)
+    tracemalloc.start()
+    nf.more_trees(nf.select(tally, null="paper"), draws=2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300e6  # a number for each node that the counts gained took gigabytes
 
 
 def test_diagnostics_that_are_not_numbers_are_null_in_json(tmp_path):

@@ -19,16 +19,21 @@ import nullforest as nf
 RANKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 400)
 
 
+def full(seed: int) -> dict[str, int | None]:
+    """Seed of a forest of full trees whose probes have the same seed."""
+    return {"seed": seed, "probe_seed": seed, "max_depth": None}
+
+
 def _tallies() -> Iterator[tuple[str, nf.Tally, tuple[str, ...]]]:
     """Name, tally and null models of each answer."""
     leukemia = nf.datasets.load_leukemia_sex()
     forest = nf.grow(
-        leukemia.data, leukemia.target, trees=1000, candidates=600, probes=1200, seed=1
+        leukemia.data, leukemia.target, trees=1000, candidates=600, probes=1200, **full(1)
     )
     yield "leukemia", forest.tally, ("probes", "bagged", "paper")
 
     X, y, _ = nf.simulate.independent(120, 800, 20, relevance=0.5, seed=2)
-    pools = nf.grow(X, y, trees=600, candidates=60, draw="tree", probes=800, seed=2)
+    pools = nf.grow(X, y, trees=600, candidates=60, draw="tree", probes=800, **full(2))
     yield "independent, per tree", pools.tally, ("probes", "bagged", "paper")
     sklearn = RandomForestClassifier(100, max_features=40, max_samples=0.5, random_state=2)
     yield "independent, scikit-learn", nf.tally(sklearn.fit(X, y)), ("bagged", "paper")
@@ -38,19 +43,21 @@ def _tallies() -> Iterator[tuple[str, nf.Tally, tuple[str, ...]]]:
     snps[:, :60] = rng.normal(size=(150, 60))
     snps[rng.random(snps.shape) < 0.01] = np.nan
     label = rng.integers(0, 3, 150)
-    mixed = nf.grow(snps, label, trees=800, candidates=30, probes=1500, replace=True, seed=3)
+    mixed = nf.grow(snps, label, trees=800, candidates=30, probes=1500, replace=True, **full(3))
     yield "SNPs, three classes", mixed.tally, ("probes", "bagged", "paper")
 
     noise = rng.normal(size=(442, 90))
     diabetes = load_diabetes()
     X = np.hstack([diabetes.data, noise])
-    numbers = nf.grow(X, diabetes.target, trees=300, candidates=10, probes=300, min_leaf=5, seed=4)
+    numbers = nf.grow(
+        X, diabetes.target, trees=300, candidates=10, probes=300, min_leaf=5, **full(4)
+    )
     yield "diabetes and noise", numbers.tally, ("probes", "bagged", "paper")
 
     wine = load_wine()
     X = np.hstack([wine.data, np.random.default_rng(5).normal(size=(178, 120))])
     entropy = nf.grow(
-        X, wine.target, trees=400, candidates=12, criterion="entropy", probes=300, seed=5
+        X, wine.target, trees=400, candidates=12, criterion="entropy", probes=300, **full(5)
     )
     yield "wine and noise", entropy.tally, ("probes", "bagged", "paper")
 

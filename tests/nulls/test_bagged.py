@@ -14,7 +14,7 @@ from nullforest.nulls import bagged
 from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.contrasts import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
 from nullforest.nulls.mean import bulk_end
-from nullforest.nulls.rates import RateModel, Trees, coupling_weights, relative_to_mean
+from nullforest.nulls.rates import RateModel, TreeLoads, coupling_weights, relative_to_mean
 from nullforest.tallies.tally import N_COUPLING_BINS
 from nulls.forests import associated_rates, nodes_like, tally_of
 
@@ -41,7 +41,7 @@ def test_counts_are_the_integral_over_the_latent_contrasts(mean, contrasts, bins
     tally = tally_of(np.full(2000, 3 * 300), trees=180, candidates=100)
     histogram = np.bincount(bins, minlength=N_COUPLING_BINS)
     # Hardly any nodes per tree, so that saturation is left out of the comparison.
-    rates, weights = RateModel(histogram, Trees.of(tally), 1e-9, contrasts).rates(mean)
+    rates, weights = RateModel(histogram, TreeLoads.of(tally), 1e-9, contrasts).rates(mean)
     expected_rates, mass = naive.rates_on_dense_grid(
         COUPLINGS[list(bins)], np.full(len(bins), 1 / len(bins)), 100, contrasts
     )
@@ -57,7 +57,7 @@ def test_contrasts_agree_with_simulation():
     rng = np.random.default_rng(3)
     tally = tally_of(np.full(2000, 900), trees=180, candidates=20)
     histogram = np.bincount([14], minlength=N_COUPLING_BINS)
-    rates, weights = RateModel(histogram, Trees.of(tally), 1e-6).rates(5.0)
+    rates, weights = RateModel(histogram, TreeLoads.of(tally), 1e-6).rates(5.0)
     drawn = associated_rates(rng, 100_000, bins=(14,))
     for k in (2, 5, 12, 20):
         each = stats.poisson.sf(k, 5.0 * drawn)
@@ -188,7 +188,7 @@ def test_pools_widen_the_counts_as_the_double_sum_says(trees, share, nodes_per_t
     rates /= rates @ weights
     pools = np.full(trees, round(share * 1000))
     tally = tally_of(nodes_like(trees * nodes_per_tree, 1000), trees=trees, pool=pools)
-    trials, chances, mass = Trees.of(tally).components(rates, weights, 2 * mean)
+    trials, chances, mass = TreeLoads.of(tally).components(rates, weights, 2 * mean)
     mixture = BinomialMixture(trials, mean * chances, mass)
     k = np.unique(np.geomspace(1, 30 * mean + 20, 12).astype(int))
     expected = np.array(
@@ -213,14 +213,14 @@ def test_association_has_no_effect_below_a_won_node_in_saturated_trees():
     )
     weights = latent_grid(3).weights.ravel()
     variance = weights @ (rates / (weights @ rates) - 1) ** 2
-    found = RateModel(histogram, Trees.of(tally), 0.9, 3).variance
+    found = RateModel(histogram, TreeLoads.of(tally), 0.9, 3).variance
     assert found == pytest.approx(variance, rel=1e-10)
 
 
 @pytest.mark.parametrize("target", [0.05, 0.4])
 def test_couplings_are_scaled_to_a_variance(target):
     tally = tally_of(np.full(500, 10), candidates=20, bins=(10, 13))
-    rates = RateModel(tally.couplings.sum(0, dtype=np.int64), Trees.of(tally), 1.0)
+    rates = RateModel(tally.couplings.sum(0, dtype=np.int64), TreeLoads.of(tally), 1.0)
     assert rates.with_variance(target).variance == pytest.approx(target, rel=1e-3)
 
 
@@ -271,6 +271,16 @@ def test_few_features_are_noted():
     assert "20 features" in bagged.from_tally(tally_of([3] * 20)).notes[0]
 
 
+@pytest.mark.parametrize("trees", [1, 2])
+@pytest.mark.parametrize("draw", ["node", "tree"])
+def test_one_and_two_trees_have_a_null_distribution(trees, draw):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 300)), rng.normal(size=60)
+        s = nf.select(nf.grow(X, y, trees=trees, draw=draw, probes=0).tally, null="bagged")
+        assert ((s.pvalues >= 0) & (s.pvalues <= 1)).all()
+
+
 def test_pools_smaller_than_trees_are_noted():
     tally = tally_of([40] * 200, trees=100, candidates=5, pool=np.full(100, 5))
     assert "16.0 times as many nodes" in bagged.from_tally(tally).notes[0]
@@ -289,7 +299,7 @@ def test_a_tally_without_what_is_needed_is_refused():
 
 def test_unequal_pools_saturate_as_their_mean_says():
     tally = tally_of(np.full(400, 10), trees=200, pool=np.arange(200) % 100 + 300)
-    trees = Trees.of(tally)
+    trees = TreeLoads.of(tally)
     rates = np.array([0.1, 1.0, 30.0])
     pool, nodes = tally.pool_per_tree, tally.nodes_per_tree
     expected = [(pool * -np.expm1(-0.7 * nodes / pool * x)).sum() for x in rates]

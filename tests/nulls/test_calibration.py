@@ -16,10 +16,10 @@ DATA_SETS, FEATURES = 16, 3000
 #: Claimed of the bagged null model, which is conservative in its tail (docs/calibration.md).
 BAGGED = {0.05: (0.75, 1.2), 0.01: (0.5, 1.4), 0.001: (0.0, 2.0)}
 SETTINGS = {
-    "few trees": {"trees": 100},
-    "many trees": {"trees": 1000},
-    "bootstrap": {"trees": 200, "samples": 1.0, "replace": True},
-    "one pool per tree": {"trees": 300, "draw": "tree"},
+    "few trees": {"trees": 1000},
+    "default": {},
+    "bootstrap": {"trees": 2000, "samples": 1.0, "replace": True},
+    "one pool per tree": {"trees": 2000, "draw": "tree"},
 }
 
 

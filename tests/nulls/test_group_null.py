@@ -7,7 +7,7 @@ from scipy import stats
 import nullforest as nf
 from naive.sums import power_of_pmf, upper_tail
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.groups import SumNull, Unit, group_null, unit_sizes
+from nullforest.nulls.group_sums import SumNull, Unit, group_null, unit_sizes
 
 PMF = BinomialMixture([12, 30], [0.1, 0.2], [0.7, 0.3]).pmf(np.arange(31))
 PMF = PMF / PMF.sum()

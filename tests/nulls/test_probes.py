@@ -61,6 +61,24 @@ def test_effective_sample_size_is_the_plain_variance():
         assert before >= least > after
 
 
+def test_effective_sample_size_is_infinite_where_every_column_exceeds_the_count():
+    sample = sample_of(np.full(60, 30), 1.0)
+    assert sample.effective_sample_size([0, 29, 30, 31]).tolist() == [np.inf, np.inf, 0, 0]
+    assert sample.last_with(25) == 29
+
+
+@pytest.mark.parametrize("mean", [100.0, 1000.0])
+def test_the_splice_point_of_large_counts_is_in_their_tail(mean):
+    # Every column exceeds a count of 0, so that the tail beyond it has no variance at all. It had
+    # no effective sample size either, and the sample was not used.
+    null = probes.from_tally(forest(np.random.default_rng(0), mean=mean, wins=20 * mean))
+    splice_point = null.distributions[0].splice_point
+    assert splice_point > mean
+    # 25 of 1 500 probes lie beyond it, and the features are as many; the splice point is a whole
+    # number, and so is the tail.
+    assert 0.5 * 25 / 1500 < null.sf(splice_point) < 2 * 25 / 1500
+
+
 def test_likelihood_of_the_random_effect_is_the_loop_over_its_grid():
     rng = np.random.default_rng(3)
     counts = rng.binomial(60, 0.1 * np.exp(rng.normal(-0.05, 0.3, 200)))
@@ -87,7 +105,7 @@ def test_bulk_is_the_double_loop_over_probes_and_random_effect():
         share * stats.binom.sf(k[:, None], wins, np.minimum(factor * q, 1)).mean(1)
         for factor, share in zip(factors, shares, strict=True)
     )
-    np.testing.assert_allclose(null.sf(k), expected, rtol=1e-9)
+    np.testing.assert_allclose(null.sf(k), expected, rtol=1e-6)  # wins are merged, to 1e-6
     # Merged columns change the effective sample size by up to 2 %.
     last, beyond = (
         naive.effective_sample_size(at, wins.tolist(), q, [1.0] * len(wins))
@@ -297,5 +315,5 @@ def test_counts_far_above_zero_leave_random_effects_without_a_bulk():
 @pytest.mark.parametrize(("pool", "warned"), [(10, True), (200, False)])
 def test_saturated_trees_are_noted(pool, warned):
     X, y, _ = nf.simulate.independent(60, 300, 0, 0.0, seed=5)
-    tally = nf.grow(X, y, trees=200, candidates=pool, draw="tree", seed=1).tally
+    tally = nf.grow(X, y, trees=200, candidates=pool, draw="tree", max_depth=None, seed=1).tally
     assert any("feature of a pool" in note for note in probes.from_tally(tally).notes) == warned

@@ -16,7 +16,7 @@ def leukemia():
     data = nf.datasets.load_leukemia_sex()
     # Fewer trees than by default, so that the test is short; the answer is much the same.
     return data, nf.watch(
-        data.data, data.target, error="fdr", trees=300, feature_names=data.feature_names
+        data.data, data.target, error="fdr", trees=8000, feature_names=data.feature_names
     )
 
 

@@ -161,6 +161,20 @@ def test_few_trees_are_cautioned_against():
     counts = np.zeros(400, int)
     counts[:30] = 1
     tally = nf.Tally.from_counts(counts, nodes_per_tree=[3] * 10, n_samples=50)
-    (words,) = cautions(nf.select(tally, 0.05, "fpr", "paper"))
-    assert "Few trees for this alpha" in words
-    assert cautions(nf.select(tally, 0.1, "fpr", "paper")) == []  # reached: .072
+    few, unsettled = cautions(nf.select(tally, 0.05, "fpr", "paper"))
+    assert "Few trees for this alpha" in few
+    assert "The selection has not settled" in unsettled
+    assert "to select about 0 features instead of 0" in unsettled
+    (words,) = cautions(nf.select(tally, 0.1, "fpr", "paper"))  # reached: .072
+    assert "The selection has not settled" in words
+    assert "features instead of 30" in words
+
+
+def test_a_selection_that_has_settled_is_not_cautioned_against():
+    X, y, _ = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.8)
+    settled = nf.select(nf.grow(X, y, trees=2000).tally, 0.01, "fwer")
+    assert settled.agreement.settled
+    assert cautions(settled) == []
+    ended = nf.watch(X, y, 0.3, "fpr", max_trees=150)  # this has a note of its own
+    assert "had settled" in ended.notes[-1]
+    assert not any("has not settled" in words for words in cautions(ended))

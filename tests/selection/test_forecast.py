@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import nullforest as nf
-from nullforest.selection.forecast import rates_given_counts
+from nullforest.selection.forecast import _Posterior, _probe_groups, rates_given_counts
+from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.tally import N_COUPLING_BINS
 
 
 @pytest.mark.parametrize("kind", ["probes", "bagged", "paper"])
@@ -60,3 +62,48 @@ def test_a_null_distribution_that_is_not_known_for_more_trees_is_said():
     other = nf.baselines.janitza(X, y, trees=50)
     with pytest.raises(nf.InputError, match="is not known for more trees"):
         nf.more_trees(other)
+
+
+def test_more_trees_select_on_real_data_what_was_forecast():
+    # From a mean count of .8, at which single probes of the 12 known are selected.
+    leukemia = nf.datasets.load_leukemia_sex()
+    table = nf.RankTable(leukemia.data)
+    errors = []
+    for seed in range(4):
+        how = {"seed": seed, "keep_trees": False, "oob": False}
+        few = nf.grow(table, leukemia.target, trees=2000, **how)
+        row = nf.more_trees(few.tally, factors=(4,), draws=40).table.iloc[0]
+        many = nf.select(nf.grow(table, leukemia.target, trees=6000, more=few))
+        assert row["trees"] == many.tally.n_trees == 8000
+        assert row["low"] <= row["selected"] <= row["high"]
+        # A 90 % interval is 3.3 standard deviations wide; half a feature for whole numbers.
+        width = row["high"] - row["low"] + 0.5
+        assert abs(many.n_selected - row["selected"]) <= width
+        errors.append((row["selected"] - many.n_selected) / width)
+    # The mean of four errors has half of the standard deviation, 1/3.3 of the width: three of it.
+    assert abs(np.mean(errors)) <= 3 * 0.5 / 3.3
+
+
+def test_probes_with_large_weights_keep_their_small_rates():
+    # Probes with strong sample associations are sampled often, and have small weights. Were their
+    # rates drawn from one distribution, the weighted mean of the wins would rise.
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(1.0, 2.0, 4000)
+    wins, weights = rng.poisson(rates), 20 / (1 + rates)
+    zeros = np.zeros(4000, int)
+    probes = ProbeTally(
+        ids=np.arange(4000),
+        wins=wins,
+        trees=np.full(4000, 100),
+        strata=zeros,
+        feature_strata=zeros,
+        couplings=np.zeros((1, N_COUPLING_BINS), int),
+        weights=weights,
+    )
+    drawn = _Posterior(wins, _probe_groups(probes)).draw(rng)
+    blurred = _Posterior(wins, zeros).draw(rng)
+    mean = np.average(rates, weights=weights)
+    # Two standard errors of a weighted mean of 4 000 rates with a deviation of about 1: .03; the
+    # classes of weights are wide, which leaves some of the difference.
+    assert np.average(drawn, weights=weights) == pytest.approx(mean, abs=0.1)
+    assert np.average(blurred, weights=weights) > mean + 0.1

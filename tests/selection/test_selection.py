@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import nullforest as nf
 from nullforest.selection.error_rates import ERROR_RATES
@@ -158,8 +159,23 @@ def test_a_forest_is_accepted_and_data_are_not():
     X = np.random.default_rng(0).normal(size=(40, 20))
     forest = nf.grow(X, X[:, 0] > 0, trees=20)
     np.testing.assert_array_equal(nf.select(forest).pvalues, nf.select(forest.tally).pvalues)
-    with pytest.raises(nf.InputError, match=r"nullforest\.select\(nullforest\.grow\(X, y\)\)"):
+    with pytest.raises(nf.InputError, match=r"nf\.select\(nf\.grow\(X, y\)\) with data"):
         nf.select(X, X[:, 0] > 0)
+    theirs = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
+    with pytest.raises(
+        nf.InputError, match=r"nf\.select\(nf\.tally\(forest\)\) with a forest of sci"
+    ):
+        nf.select(theirs)
+
+
+def test_the_note_on_the_papers_null_model_fits_every_interface():
+    X = np.random.default_rng(0).normal(size=(40, 20))
+    tally = nf.grow(X, X[:, 0] > 0, trees=20).tally
+    (note,) = nf.select(tally, null="paper").notes
+    assert note.endswith("The null model auto accounts for it.")
+    counts = nf.Tally.from_counts([3, 1], nodes_per_tree=[2, 2], candidates=2, n_samples=9)
+    (note,) = nf.null(counts, "paper").notes
+    assert "A forest grown by nullforest, with 2 trees and 2 candidates, has a null model" in note
 
 
 def test_a_forest_of_leaves_selects_nothing():

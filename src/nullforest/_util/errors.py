@@ -1,5 +1,11 @@
 """Errors whose message is one sentence that names the remedy."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
 
 class InputError(ValueError):
     """The input cannot be used as it is; the message says why and what to do.
@@ -28,3 +34,22 @@ class MissingExtraError(ImportError):
             f"{purpose} needs the package {package!r}; install it with "
             f"pip install 'nullforest[{extra}]'."
         )
+
+
+def optional(module: str, extra: str, purpose: str) -> Any:
+    """Import a module of an optional dependency, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(module.partition(".")[0], extra, purpose) from None
+
+
+def check_known(what: str, given: Any, known: Iterable[str]) -> None:
+    """Refuse a name that is not among the known ones.
+
+    Examples
+    --------
+    >>> check_known("plot", "counts", ["counts", "volcano"])
+    """
+    if not (isinstance(given, str) and given in (known := list(known))):
+        raise InputError(f"There is no {what} {given!r:.60}; choose one of {', '.join(known)}.")

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, MissingExtraError, reason_of
 
 
 def as_path(name: Any) -> Path:
@@ -44,6 +44,28 @@ def _resolved(path: Path) -> Path:
         return path.resolve()
     except RuntimeError:  # Python's name for a circle of links, until 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+
+
+@contextmanager
+def reading(path: Path, form: str = "") -> Iterator[None]:
+    """Turn whatever libraries raise over a file into a sentence; `form` is what it is read as."""
+    try:
+        yield
+    except (InputError, MissingExtraError, MemoryError):
+        raise
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}; check the path.") from None
+    except PermissionError:
+        raise InputError(f"{path} may not be read; change its permissions.") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
+        ) from None
+    except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and pyarrow
+        raise InputError(
+            f"{path} cannot be read{form and ' as '}{form} ({reason_of(error)}); it is damaged, "
+            "truncated, or another kind of file."
+        ) from None
 
 
 @contextmanager

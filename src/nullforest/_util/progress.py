@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
+from nullforest._util.errors import InputError
+
 #: Told (pieces done, pieces in all); a piece under way may count in part.
 Report = Callable[[float, float], object]
 #: Seconds: work that ends sooner needs no bar.
@@ -19,8 +21,22 @@ def silent(done: float, total: float) -> None:
     """Show nothing."""
 
 
+def check_report(progress: object) -> None:
+    """Refuse a setting `progress` that cannot be told."""
+    if not (progress is None or callable(progress)):
+        raise InputError(f"progress = {progress!r:.60} must be a function.")
+
+
+def describe(report: Report | None, state: str) -> None:
+    """Show a few words on the state of the work beside its bar, where there is one."""
+    show = getattr(report, "describe", None)
+    if show is not None:
+        show(state)
+
+
 def part_of(report: Report | None, done: float, total: float) -> Report | None:
     """The report of a part of the work that begins when `done` of `total` pieces are finished."""
+    check_report(report)
     return None if report is None else lambda now, _: report(done + now, total)
 
 
@@ -81,13 +97,17 @@ def _drawn(what: str) -> Iterator[Report]:
     )
     task = bar.add_task(what, total=None)
 
-    def tell(done: float, total: float) -> None:
-        if monotonic() - start > PATIENCE:
-            bar.start()
-            bar.update(task, completed=done, total=total)
+    class Bar:
+        def __call__(self, done: float, total: float) -> None:
+            if monotonic() - start > PATIENCE:
+                bar.start()
+                bar.update(task, completed=done, total=total)
+
+        def describe(self, state: str) -> None:
+            bar.update(task, description=f"{what} ({state})")
 
     try:
-        yield tell
+        yield Bar()
     finally:
         bar.stop()
 

@@ -61,7 +61,7 @@ def audit(
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import grow_arguments
     from nullforest.compute import connected
-    from nullforest.evaluation.audit import audit as run_audit
+    from nullforest.evaluation.auditing import audit as run_audit
 
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(

@@ -14,7 +14,7 @@ from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 @ends_cleanly
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and tables.")] = Path("demo"),
-    trees: options.Trees = None,
+    trees: options.Trees = "auto",
     candidates: options.Candidates = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
@@ -35,10 +35,9 @@ def demo(
     from nullforest.cli.forest_run import page_of, select_features
     from nullforest.cli.screen import Screen
     from nullforest.datasets import load_leukemia_sex
-    from nullforest.engine.settings import ForestSettings
     from nullforest.io import Table
 
-    settings = ForestSettings(trees=trees, candidates=candidates, seed=seed)
+    settings = options.Growing(trees=trees, candidates=candidates, seed=seed).settings()
     screen = Screen()
     with screen.waiting("Reading the embedded leukaemia data"):
         leukemia = load_leukemia_sex()

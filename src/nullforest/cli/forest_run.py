@@ -10,8 +10,10 @@ from typing import Any
 from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
-from nullforest.engine import RankTable, grow
-from nullforest.engine.settings import ForestSettings, default_trees
+from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.growing import grow_settling
+from nullforest.engine.settings import DEPTH, ForestSettings, check_no_limit
+from nullforest.engine.settling import Settling, last
 from nullforest.engine.watching import watch
 from nullforest.io import Table
 from nullforest.selection.selection import Selection, select
@@ -40,6 +42,8 @@ def select_features(
     screen: Screen,
     *,
     jobs: int = -1,
+    max_trees: int | None = None,
+    max_seconds: float | None = None,
     watched: bool = False,
     resumable: Resumable | None = None,
 ) -> Selection:
@@ -48,21 +52,36 @@ def select_features(
     A forest that is `watched`, for the report, is the same; features are selected while it grows
     too. One that is `resumable` is kept in a folder meanwhile.
     """
+
+    def chosen(forest: Forest) -> Selection:
+        selection = select(forest.tally, alpha, error, null)
+        ends = [forest.note] if forest.note else []
+        return replace(selection, notes=(*selection.notes, *ends))
+
     start = time.perf_counter()
     arguments = grow_arguments(table, settings, jobs)
     ranked = RankTable(table.X, n_jobs=jobs, feature_names=table.feature_names)
-    trees = settings.trees or default_trees(ranked.shape[1])
-    kept = None if resumable is None else resumable.begin(ranked, table.y, arguments)
+    limits = {"max_seconds": max_seconds}
+    kept = None if resumable is None else resumable.begin(ranked, table.y, arguments | limits)
     with screen.progress("Growing trees") as progress:
+        trees = arguments.pop("trees")
+        if trees != "auto":
+            check_no_limit(max_trees)
+        rule = Settling(alpha, error, null, max_trees)
         if watched:
-            arguments |= {"trees": trees, "checkpoint": kept, "progress": progress}
+            arguments |= {"trees": trees, "max_trees": max_trees, "checkpoint": kept}
+            arguments |= {"progress": progress, **limits}
             selection = watch(ranked, table.y, alpha, error, null, **arguments)
-        else:
-            if kept is None:
-                forest = grow(ranked, table.y, oob=False, progress=progress, **arguments)
+        elif kept is None:
+            arguments |= {"oob": False, "progress": progress, **limits}
+            if trees == "auto":
+                selection = last(grow_settling(ranked, table.y, rule, **arguments))[1]
             else:
-                forest = kept.grown(trees, n_jobs=jobs, progress=progress)
-            selection = select(forest.tally, alpha, error, null)
+                selection = chosen(grow(ranked, table.y, trees=trees, **arguments))
+        elif trees == "auto":
+            selection = last(kept.settling(rule, n_jobs=jobs, progress=progress))[1]
+        else:
+            selection = chosen(kept.grown(trees, n_jobs=jobs, progress=progress))
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(
         selection,
@@ -78,8 +97,8 @@ def options_of(settings: ForestSettings, tally: Tally) -> list[str]:
     words += ["--samples", f"{settings.samples:g}", "--min-leaf", settings.min_leaf]
     if settings.replace:
         words.append("--replace")
-    if settings.max_depth is not None:
-        words += ["--max-depth", settings.max_depth]
+    if settings.max_depth != DEPTH:
+        words += ["--max-depth", settings.max_depth or 0]
     if settings.first_tree:
         words += ["--first-tree", settings.first_tree]
     return [str(word) for word in [*words, "--seed", settings.seed]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import printable
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
@@ -45,7 +46,21 @@ ErrorOption = Annotated[
 ]
 NullOption = Annotated[NullName, _how("--null", help="Null model of the selection counts.")]
 Draw = Annotated[DrawName, _forest(help="Draw candidate features at each node, or once per tree.")]
-Trees = Annotated[int | None, _forest(min=1, help="Number of trees.", show_default="by the data")]
+Trees = Annotated[
+    str,
+    _forest(
+        metavar="N|auto",
+        help="Number of trees; auto: until another seed is expected to select the same features.",
+    ),
+]
+MaxTrees = Annotated[
+    int | None,
+    _forest(min=1, help="With --trees auto: largest number of trees.", show_default="by the data"),
+]
+MaxSeconds = Annotated[
+    float | None,
+    _forest(min=0.0, help="Time for the forest; it ends with the trees grown by then."),
+]
 Candidates = Annotated[
     int | None, _forest(min=1, help="Features compared at each node.", show_default="by the data")
 ]
@@ -118,22 +133,42 @@ class Reading:
 class Growing:
     """How the forest is grown."""
 
-    trees: Trees = None
+    trees: Trees = "auto"
     candidates: Candidates = None
     draw: Draw = "node"
     samples: Samples = 0.5
     replace: Annotated[bool, _forest("--replace", help="Draw samples with replacement.")] = False
     min_leaf: Annotated[int, _forest(min=1, help="Fewest samples in a leaf.")] = 1
     max_depth: Annotated[
-        int | None, _forest(min=1, help="Deepest level of a tree.", show_default="no limit")
-    ] = None
+        int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
+    ] = 3
     seed: Seed = 0
 
     def settings(self, first_tree: int = 0) -> ForestSettings:
         """The settings of the forest."""
         from nullforest.engine.settings import ForestSettings
 
-        return ForestSettings(**vars(self), first_tree=first_tree)
+        trees: Any = int(self.trees) if self.trees.isascii() and self.trees.isdigit() else "auto"
+        if str(trees) != self.trees:
+            raise InputError(f"--trees {printable(self.trees)} must be a whole number, or auto.")
+        depth = self.max_depth or None
+        settings = vars(self) | {"trees": trees, "max_depth": depth, "first_tree": first_tree}
+        return ForestSettings(**settings)
+
+
+@dataclass(frozen=True)
+class PublishedGrowing(Growing):
+    """How the forests of published tests are grown: by default in the proportions of the paper."""
+
+    trees: Annotated[
+        str, _forest(metavar="N|auto", help="Number of trees; auto: F/10, 1 000 to 10 000.")
+    ] = "auto"
+    candidates: Annotated[
+        int | None, _forest(min=1, help="Features compared at each node.", show_default="F/20")
+    ] = None
+    max_depth: Annotated[
+        int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
+    ] = 0
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

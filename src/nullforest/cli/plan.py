@@ -67,9 +67,9 @@ def plan(
     screen = Screen(quiet=quiet)
     answer: dict[str, Any]
     if forest is not None:
-        from nullforest.tallies.file_format import read
+        from nullforest.tallies.file_format import load
 
-        grown = read(forest)
+        grown = load(forest)
         from nullforest.selection.forecast import more_trees  # scipy takes a second to import
 
         with screen.waiting("Drawing larger forests"):

@@ -75,6 +75,8 @@ class Screen:
         if more > 0:
             self.say(f"... and {more} more; --table writes them all.", "dim")
         self.say(selection.expected_errors() or selection.explanation(), "")
+        if agreement := selection.expected_agreement():
+            self.say(agreement, "")
         for note in selection.notes:
             self.say(f"note: {note}", "yellow")
 

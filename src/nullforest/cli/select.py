@@ -26,6 +26,8 @@ def select(
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
     growing: options.Growing,
+    max_trees: options.MaxTrees = None,
+    max_seconds: options.MaxSeconds = None,
     first_tree: options.FirstTree = 0,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
@@ -85,6 +87,8 @@ def select(
             null,
             screen,
             jobs=jobs,
+            max_trees=max_trees,
+            max_seconds=max_seconds,
             watched=report is not None,
             resumable=resumable,
         )

@@ -16,6 +16,12 @@ from typing import Any, Protocol
 
 from nullforest._util.errors import InputError
 
+#: What is done for each task; the tasks, or the data that they share; and numbered results.
+Work = Callable[..., Any]
+Items = Sequence[Any]
+Results = Generator[tuple[int, Any], None, None]
+#: Time of `time.monotonic` at which to stop; None for none.
+Deadline = float | None
 #: How often a task is given to another worker before the work is given up.
 ATTEMPTS = 5
 #: Tasks that are given out at a time for each worker, so that none waits for the next.
@@ -28,18 +34,10 @@ class Backend(Protocol):
     def workers(self) -> int:
         """Tasks that can be done at the same time."""
 
-    def run(
-        self,
-        work: Callable[..., Any],
-        shared: tuple[Any, ...],
-        tasks: Sequence[Any],
-        *,
-        deadline: float | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
+    def run(self, work: Work, shared: Items, tasks: Items, deadline: Deadline = None) -> Results:
         """Do `work(*shared, task)` for every task; numbers and results as they are finished.
 
-        Ends early, and cancels what is left, when the clock passes `deadline` (of
-        `time.monotonic`) or when the iterator is closed.
+        Ends early, and cancels what is left, at the deadline or when the iterator is closed.
         """
 
 
@@ -140,12 +138,7 @@ def backend_of(given: Any) -> Backend | None:
 
 
 def each(
-    work: Callable[..., Any],
-    shared: tuple[Any, ...],
-    tasks: Sequence[Any],
-    backend: Backend | None,
-    *,
-    deadline: float | None = None,
+    work: Work, shared: Items, tasks: Items, backend: Backend | None, deadline: Deadline = None
 ) -> Iterator[Any]:
     """Results of `work(*shared, task)` in the order of the tasks, here if there is no backend."""
     if backend is None:
@@ -154,7 +147,7 @@ def each(
         return
     waiting: dict[int, Any] = {}
     turn = 0
-    with closing(backend.run(work, shared, tasks, deadline=deadline)) as finished:
+    with closing(backend.run(work, shared, tasks, deadline)) as finished:
         for number, result in finished:
             waiting[number] = result
             while turn in waiting:
@@ -162,7 +155,7 @@ def each(
                 turn += 1
 
 
-def stays_as_it_is(one: Any) -> bool:
+def unchanging(one: Any) -> bool:
     """Whether data that were sent once can be taken for the same as long as they live here."""
     return bool(getattr(type(one), "unchanging", False))
 
@@ -171,7 +164,7 @@ def stays_as_it_is(one: Any) -> bool:
 _held: dict[str, tuple[Any, ...]] = {}
 
 
-def call(work: Callable[..., Any], key: str, task: Any, *shared: Any) -> Any:
+def call(work: Work, key: str, task: Any, *shared: Any) -> Any:
     """Do one task on a worker. `key` stands for the shared data, of which the last are kept."""
     if key not in _held:
         _held.clear()

@@ -23,15 +23,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util import files
 from nullforest._util.errors import InputError
-from nullforest._util.files import (
-    as_path,
-    locked,
-    read_sealed,
-    remove_partial,
-    write_sealed,
-    writing,
-)
 
 FORMAT = "nullforest checkpoint 1"
 HEADER = "checkpoint.json"
@@ -86,7 +79,7 @@ class Checkpoint:
     ) -> None:
         if not isinstance(every, int | float) or not every >= 0.0:
             raise InputError(f"{every} is no time between two savings; give a number of seconds.")
-        self.folder = None if folder is None else as_path(folder)
+        self.folder = None if folder is None else files.as_path(folder)
         self.kind, self.identity = kind, dict(identity)
         self.fingerprint = digest([FORMAT, kind, self.identity])
         self.interval = min(every, DAY)
@@ -97,20 +90,20 @@ class Checkpoint:
     @staticmethod
     def open(folder: Any, kind: str) -> Checkpoint | None:
         """The checkpoint in a folder, as its own header describes it; None where there is none."""
-        known = read_sealed(as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
+        known = files.read_sealed(files.as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
         return None if known is None else Checkpoint(folder, kind, known["identity"])
 
     def __enter__(self) -> Self:
         if self.folder is None:
             return self
         with ExitStack() as stack:
-            stack.enter_context(locked(self.folder, f"a {self.kind}"))
+            stack.enter_context(files.locked(self.folder, f"a {self.kind}"))
             known = Checkpoint.open(self.folder, self.kind)
             self._is_new = known is None
             if known is None:
                 header = {"format": f"{FORMAT}, {self.kind}", "identity": self.identity}
                 with self._saving(HEADER) as path:
-                    write_sealed(path, header)
+                    files.write_sealed(path, header)
             elif known.fingerprint != self.fingerprint:
                 raise self._difference(known.identity)
             self._held = stack.pop_all()
@@ -148,7 +141,7 @@ class Checkpoint:
         text = np.frombuffer(json.dumps(about).encode(), np.uint8)
         archive = io.BytesIO()  # an archive that is cut off by a full disk cannot be closed
         np.savez_compressed(archive, **{_ABOUT: text, **(arrays or {})})  # type: ignore[arg-type]  # numpy's stub takes the keyword `allow_pickle` for a bool
-        with self._saving(name) as path, writing(path, binary=True) as file:
+        with self._saving(name) as path, files.writing(path, binary=True) as file:
             file.write(archive.getvalue())
         self._written.add(name)
         now = time.monotonic()
@@ -163,7 +156,7 @@ class Checkpoint:
         if path.is_symlink():
             raise self._foreign(path)
         try:
-            remove_partial(path)
+            files.remove_partial(path)
             yield path
         except OSError as error:
             raise InputError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -11,8 +12,8 @@ from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from nullforest._util.errors import InputError, MissingExtraError
-from nullforest.compute import ATTEMPTS, IN_LINE, stays_as_it_is
+from nullforest._util.errors import InputError, optional
+from nullforest.compute import ATTEMPTS, IN_LINE, Deadline, Items, Results, Work, unchanging
 
 #: Seconds that a scheduler has to answer.
 PATIENCE = 10
@@ -37,10 +38,7 @@ class DaskBackend:
     @staticmethod
     def of(client: Any = None) -> DaskBackend:
         """The backend of a client, or of the one that is there already; data sent stay sent."""
-        try:
-            import distributed
-        except ImportError:
-            raise MissingExtraError("distributed", "dask", "Growing on Dask") from None
+        distributed = optional("distributed", "dask", "Growing on Dask")
         if client is None:
             try:
                 client = distributed.get_client()
@@ -64,17 +62,13 @@ class DaskBackend:
         self._threads = int(threads)
         return self._threads
 
-    def run(
-        self,
-        work: Callable[..., Any],
-        shared: tuple[Any, ...],
-        tasks: Sequence[Any],
-        *,
-        deadline: float | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
+    def run(self, work: Work, shared: Items, tasks: Items, deadline: Deadline = None) -> Results:
         """See :class:`nullforest.compute.Backend`."""
         import distributed
+        from distributed.client import FutureCancelledError
 
+        # A worker is lost, or data that only it had.
+        lost = (distributed.scheduler.KilledWorker, CancelledError, FutureCancelledError)
         data = self._scattered(shared)
         numbers: dict[Any, int] = {}
         attempts = [0] * len(tasks)
@@ -100,7 +94,7 @@ class DaskBackend:
                     for following in islice(todo, 1):
                         queue.add(submit(following))
                     yield number, result
-                except _lost_errors() as error:
+                except lost as error:
                     if attempts[number] >= ATTEMPTS:
                         raise InputError(
                             f"Workers of the Dask cluster died {ATTEMPTS} times over the same "
@@ -119,15 +113,15 @@ class DaskBackend:
             if numbers:
                 self.client.cancel(list(numbers), force=True)
 
-    def _scattered(self, shared: tuple[Any, ...]) -> list[Any]:
+    def _scattered(self, shared: Items) -> list[Any]:
         """Futures of the shared data on all workers; what was sent before is not sent again."""
-        found = [self._sent.get(one) if stays_as_it_is(one) else None for one in shared]
+        found = [self._sent.get(one) if unchanging(one) else None for one in shared]
         new = [i for i, known in enumerate(found) if known is None or known.status != "finished"]
         if new:
             sent = self.client.scatter([shared[i] for i in new], broadcast=True, hash=False)
             for i, future in zip(new, sent, strict=True):
                 found[i] = future
-                if stays_as_it_is(shared[i]):
+                if unchanging(shared[i]):
                     self._sent[shared[i]] = future
         return found
 
@@ -135,18 +129,17 @@ class DaskBackend:
 @contextmanager
 def client_of(address: str) -> Iterator[Any]:
     """A client of the scheduler at an address, or of the one that a scheduler file names."""
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtraError("distributed", "dask", "Growing on Dask") from None
+    distributed = optional("distributed", "dask", "Growing on Dask")
     try:
         where = address
         if Path(address).is_file():
             where = json.loads(Path(address).read_text("utf-8"))["address"]
-        known = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]  # Dask is untyped
+        known = distributed.Security().get_connection_args("client")
         if where.startswith("tls://") and not known.get("ssl_context"):
             raise ValueError("no certificates in the configuration of Dask")
-        client = distributed.Client(where, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # Dask is untyped
+        # Refused here: a client that was half made can block the start of the next one.
+        distributed.comm.resolve_address(where)
+        client = distributed.Client(where, timeout=PATIENCE)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"The Dask scheduler at {address:.100} cannot be reached ({type(error).__name__}: "
@@ -156,15 +149,5 @@ def client_of(address: str) -> Iterator[Any]:
         yield client
 
 
-def _done(work: Callable[..., Any], task: Any, *shared: Any) -> Any:
+def _done(work: Work, task: Any, *shared: Any) -> Any:
     return work(*shared, task)
-
-
-def _lost_errors() -> tuple[type[BaseException], ...]:
-    """Errors of Dask for a worker that is lost, or data that only it had."""
-    from concurrent.futures import CancelledError
-
-    import distributed
-    from distributed.client import FutureCancelledError
-
-    return (distributed.scheduler.KilledWorker, CancelledError, FutureCancelledError)

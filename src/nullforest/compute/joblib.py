@@ -6,7 +6,6 @@ Of the backends for Dask and Ray only the client is taken: they would send the d
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from time import monotonic
 from typing import Any
@@ -15,7 +14,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from nullforest._util.errors import InputError
-from nullforest.compute import ATTEMPTS, Backend, call
+from nullforest.compute import ATTEMPTS, Backend, Deadline, Items, Results, Work, call
 
 
 def configured() -> Backend | None:
@@ -42,8 +41,8 @@ def configured() -> Backend | None:
 class JoblibBackend:
     """The processes of a joblib backend."""
 
-    def __init__(self) -> None:
-        n_jobs = get_active_backend(prefer="threads")[1]
+    def __init__(self, n_jobs: int | None = None) -> None:
+        n_jobs = n_jobs or get_active_backend(prefer="threads")[1]
         self._n_jobs = -1 if n_jobs == 1 else n_jobs
 
     def workers(self) -> int:
@@ -52,14 +51,7 @@ class JoblibBackend:
 
         return max(1, int(effective_n_jobs(self._n_jobs)))
 
-    def run(
-        self,
-        work: Callable[..., Any],
-        shared: tuple[Any, ...],
-        tasks: Sequence[Any],
-        *,
-        deadline: float | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
+    def run(self, work: Work, shared: Items, tasks: Items, deadline: Deadline = None) -> Results:
         """See :class:`nullforest.compute.Backend`."""
         key = uuid.uuid4().hex
         left = dict(enumerate(tasks))
@@ -80,7 +72,5 @@ class JoblibBackend:
                     ) from error
 
 
-def _numbered(
-    work: Callable[..., Any], key: str, number: int, task: Any, *shared: Any
-) -> tuple[int, Any]:
+def _numbered(work: Work, key: str, number: int, task: Any, *shared: Any) -> tuple[int, Any]:
     return number, call(work, key, task, *shared)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from nullforest._util.errors import InputError, MissingExtraError
-from nullforest.compute import ATTEMPTS, IN_LINE, call, stays_as_it_is
+from nullforest._util.errors import InputError, optional
+from nullforest.compute import ATTEMPTS, IN_LINE, Deadline, Items, Results, Work, call, unchanging
 
 #: The backend of the connected instance, by the name of the connection; data sent stay sent.
 _backends: dict[str, RayBackend] = {}
@@ -21,10 +21,7 @@ _backends: dict[str, RayBackend] = {}
 @contextmanager
 def instance(address: str) -> Iterator[None]:
     """A connection to the Ray instance at an address."""
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("ray", "ray", "Growing on Ray") from None
+    ray = optional("ray", "ray", "Growing on Ray")
     if ray.is_initialized():
         yield
         return
@@ -43,40 +40,28 @@ def instance(address: str) -> Iterator[None]:
 class RayBackend:
     """The workers of the Ray instance that this process is connected to."""
 
-    def __init__(self) -> None:
-        import ray
-
-        self._ray: Any = ray
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
         self._call = ray.remote(num_cpus=1, max_retries=ATTEMPTS)(call)
         self._sent: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @staticmethod
     def of() -> RayBackend:
         """The backend of the instance that is there already."""
-        try:
-            import ray
-        except ImportError:
-            raise MissingExtraError("ray", "ray", "Growing on Ray") from None
+        ray = optional("ray", "ray", "Growing on Ray")
         if not ray.is_initialized():
             raise InputError("Ray is not connected; call ray.init() first.")
         job = ray.get_runtime_context().get_job_id()
         if job not in _backends:
             _backends.clear()  # what was put into another instance is gone with it
-            _backends[job] = RayBackend()
+            _backends[job] = RayBackend(ray)
         return _backends[job]
 
     def workers(self) -> int:
         """Processors of all nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def run(
-        self,
-        work: Callable[..., Any],
-        shared: tuple[Any, ...],
-        tasks: Sequence[Any],
-        *,
-        deadline: float | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
+    def run(self, work: Work, shared: Items, tasks: Items, deadline: Deadline = None) -> Results:
         """See :class:`nullforest.compute.Backend`."""
         ray = self._ray
         data = [self._put(one) for one in shared]
@@ -110,7 +95,7 @@ class RayBackend:
 
     def _put(self, one: Any) -> Any:
         """A reference to the data in the object store; what was put there before is used again."""
-        if not stays_as_it_is(one):
+        if not unchanging(one):
             return self._ray.put(one)
         if one not in self._sent:
             self._sent[one] = self._ray.put(one)

@@ -9,7 +9,6 @@ bit, floating point included, and a list is far smaller than the sums where ther
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from time import monotonic
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.progress import Report
 from nullforest.engine import _native
 from nullforest.engine.data.rank_table import RankTable
 from nullforest.engine.data.targets import Target
@@ -29,7 +29,7 @@ from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS
 if TYPE_CHECKING:
     from nullforest.compute import Backend
 
-Progress = Callable[[int, int], object]
+
 Sums = dict[str, NDArray[Any]]
 #: Settings of the trees; whether they are kept; whether they predict out of bag.
 Task = tuple[ForestSettings, bool, bool]
@@ -61,7 +61,7 @@ def native_forest(
     target: Target,
     task: Task,
     sums: Sums,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     max_seconds: float | None = None,
     threads: int = 1,
     *,
@@ -114,7 +114,7 @@ def shared_forest(
     target: Target,
     task: Task,
     sums: Sums,
-    progress: Progress | None,
+    progress: Report | None,
     max_seconds: float | None,
 ) -> dict[str, Any]:
     """The sums of a forest grown by the workers of a cluster: the same to the last bit."""

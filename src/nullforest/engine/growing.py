@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as with_changes
 from typing import Any, Literal
 
@@ -11,12 +11,23 @@ import numpy as np
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest.engine.blocks import Progress, kept_probes, native_forest, shared_forest
+from nullforest._util.progress import Report, check_report, part_of
+from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
 from nullforest.engine.data.rank_table import RankTable
 from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
 from nullforest.engine.probes.virtual_probes import probe_tally
-from nullforest.engine.settings import ForestSettings, n_threads, resolved_number, time_limit
+from nullforest.engine.settings import (
+    DEPTH,
+    ForestSettings,
+    check_no_limit,
+    n_threads,
+    paper_settings,
+    resolved_number,
+    time_limit,
+)
+from nullforest.engine.settling import Settling, last, settle
+from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
 
@@ -24,7 +35,7 @@ def grow(
     X: Any,
     y: Any,
     *,
-    trees: int | None = None,
+    trees: int | Literal["auto"] = "auto",
     candidates: int | None = None,
     draw: Literal["node", "tree"] = "node",
     pool: int | None = None,
@@ -33,7 +44,7 @@ def grow(
     criterion: str = "auto",
     min_leaf: int = 1,
     min_split: int = 2,
-    max_depth: int | None = None,
+    max_depth: int | None = DEPTH,
     min_gain: float = 0.0,
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
@@ -42,11 +53,12 @@ def grow(
     probe_seed: int | None = None,
     seed: int = 0,
     n_jobs: int = -1,
-    keep_trees: bool = True,
+    keep_trees: bool | None = None,
     oob: bool = True,
     more: Forest | None = None,
     first_tree: int = 0,
-    progress: Progress | None = None,
+    progress: Report | None = None,
+    max_trees: int | None = None,
     max_seconds: float | None = None,
     feature_names: Iterable[str] | None = None,
     backend: Any = None,
@@ -65,10 +77,11 @@ def grow(
     y : array-like, (S,), (S, Q) or (S, S), or None
         Classes, numbers, or (criterion "neighbourhood") distances between the samples. None:
         Euclidean distances between the rows of X, for a forest without supervision.
-    trees : int, optional
-        Number of trees; F/10 between 1 000 and 10 000 where not given.
+    trees : int or "auto"
+        Number of trees. "auto" grows them until the selection at a false discovery rate of .05 is
+        expected to agree with that of another seed; see :mod:`nullforest.engine.settling`.
     candidates : int, optional
-        Features compared at a node; F/20 between √F and 1 000 where not given.
+        Features compared at a node; √F, at most 20, where not given.
     draw : {"node", "tree"}
         New candidates at every node, or one set per tree.
     pool : int, optional
@@ -82,8 +95,9 @@ def grow(
         whole numbers), variance for other numbers.
     min_leaf, min_split : int
         Fewest samples in a leaf, and in a node that may be split.
-    max_depth : int, optional
-        Most splits between the root and a leaf.
+    max_depth : int or None
+        Most splits between the root and a leaf; None for no limit. Nodes below the third level
+        have few samples, and features correlated with relevant ones are often selected there.
     min_gain : float
         Least decrease of impurity, weighted by the node's share of the tree.
     sample_weight : array-like, (S,), optional
@@ -99,14 +113,16 @@ def grow(
         share to the shorter time with fewer features; see
         :func:`nullforest.engine.probes.budget.default_number`.
     probe_seed : int, optional
-        Seed of the probes; `seed` where not given. Forests of different seeds whose tallies are
-        to be added should share their probes.
+        Seed of the probes; 0 where not given. Forests of all seeds then share their probes, so
+        that their tallies add, and their selections differ less.
     seed : int
         Seed of the forest.
     n_jobs : int
         Threads; -1 for all cores.
-    keep_trees, oob : bool
-        Keep the trees to predict with; compute out-of-bag predictions.
+    keep_trees : bool, optional
+        Keep the trees to predict with. Where not given, they are kept if their number is given.
+    oob : bool
+        Compute out-of-bag predictions.
     more : Forest, optional
         A forest to extend by `trees` trees, on the same X, y and weights and with its settings; a
         setting that is given must be the same. The result equals one longer run.
@@ -114,6 +130,9 @@ def grow(
         Number of the first tree: the tallies of trees [0, a) and [a, b) add up to that of [0, b).
     progress : callable, optional
         Called with (trees done, trees in all) a few times a second.
+    max_trees : int, optional
+        With trees="auto": largest number of trees. Where not given, as many as select a feature
+        300 times on average, or have 40 million nodes.
     max_seconds : float, optional
         Return the trees finished by then, at least one; `Forest.stopped_early` says so.
     feature_names : iterable of str, optional
@@ -139,10 +158,16 @@ def grow(
     given, start = locals(), time.perf_counter()
     settings = ForestSettings(**{name: given[name] for name in ForestSettings.__dataclass_fields__})
     threads, limit = n_threads(n_jobs), time_limit(max_seconds)
-    if not (progress is None or callable(progress)):
-        raise InputError(f"progress = {progress!r:.60} must be a function.")
+    check_report(progress)
     if not (more is None or isinstance(more, Forest)):
         raise InputError(f"more = {more!r:.60} must be a forest grown by nullforest.grow.")
+    if settings.trees == "auto":
+        for name in ("X", "y", "trees", "max_trees"):
+            del given[name]
+        given["keep_trees"] = bool(keep_trees)
+        return last(grow_settling(X, y, Settling(max_trees=max_trees), **given))[0]
+    check_no_limit(max_trees)
+    keep_trees = True if keep_trees is None else keep_trees
     table = RankTable.of(X, n_jobs, feature_names)
     target = as_target(
         y,
@@ -188,6 +213,49 @@ def grow(
     return forest
 
 
+def grow_settling(
+    X: Any,
+    y: Any,
+    rule: Settling,
+    *,
+    more: Forest | None = None,
+    progress: Report | None = None,
+    max_seconds: float | None = None,
+    n_jobs: int = -1,
+    feature_names: Iterable[str] | None = None,
+    before: int = 0,
+    **settings: Any,
+) -> Iterator[tuple[Forest, Selection]]:
+    """Grow a forest until its selection has settled; yield it with its selection at each test.
+
+    Parameters
+    ----------
+    rule : Settling
+        Error rate and null model of the selection, and the largest number of trees.
+    before : int
+        Tests before the first at which the forest may end.
+    X, y, more, progress, max_seconds, n_jobs, feature_names, **settings
+        See :func:`grow`.
+    """
+    deadline = None if (limit := time_limit(max_seconds)) is None else time.monotonic() + limit
+    table = RankTable.of(X, n_jobs, feature_names)
+
+    def grown(trees: int, forest: Forest | None, tell: Report | None) -> Forest:
+        done = 0 if forest is None else forest.n_trees
+        return grow(
+            table,
+            y,
+            trees=trees - done,
+            more=forest,
+            progress=part_of(tell, done, trees),
+            max_seconds=None if deadline is None else max(deadline - time.monotonic(), 1e-3),
+            n_jobs=n_jobs,
+            **settings,
+        )
+
+    return settle(rule, grown, more, progress, before)
+
+
 def grow_many(
     X: Any,
     labels: Sequence[Any] | Any,
@@ -196,7 +264,7 @@ def grow_many(
     n_jobs: int = -1,
     keep_trees: bool = False,
     oob: bool = False,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     feature_names: Iterable[str] | None = None,
     backend: Any = None,
     **settings: Any,
@@ -214,7 +282,8 @@ def grow_many(
     progress : callable, optional
         Called with (forests done, forests in all).
     X, n_jobs, feature_names, backend, **settings
-        See :func:`grow`; a cluster grows one forest on each worker.
+        See :func:`grow`; a cluster grows one forest on each worker. Where the number of trees is
+        not given, it is F/10 between 1 000 and 10 000, the same for all.
 
     Returns
     -------
@@ -229,7 +298,9 @@ def grow_many(
     >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
     [20, 20, 20]
     """
+    check_report(progress)
     table = RankTable.of(X, n_jobs, feature_names)
+    settings = {"trees": paper_settings(table.shape[1])["trees"]} | settings
     targets = list(labels)
     if seeds is not None and len(seeds) != len(targets):
         raise InputError(f"{len(seeds)} seeds for {len(targets)} targets; give one each.")
@@ -308,7 +379,7 @@ def _forest_of(
         settings=settings,
         seconds=0.0,
         stopped_early=early,
-        note=f"stopped by max_seconds after {grown} of {settings.trees} trees" if early else "",
+        note=f"Stopped by max_seconds after {grown} of {settings.trees} trees." if early else "",
         target=target,
         sums={k: raw[k] for k in ("importance", "oob_sum", "oob_trees") if k in raw},
     )

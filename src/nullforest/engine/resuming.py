@@ -8,12 +8,13 @@ counted twice.
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from nullforest import __version__, compute
 from nullforest._util.errors import InputError
@@ -22,14 +23,19 @@ from nullforest._util.progress import Report, part_of
 from nullforest.compute.checkpoints import Checkpoint, DamagedError, digest
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.targets import as_target
-from nullforest.engine.settings import ForestSettings, default_trees
+from nullforest.engine.settings import ForestSettings, check_no_limit, time_limit
+from nullforest.engine.settling import Settling, last, settle
+from nullforest.selection.selection import Selection
 from nullforest.tallies.file_format import from_arrays, to_arrays
 
 KIND = "forest"
 #: Seconds between two savings.
 SAVE_EVERY = 30.0
 #: Settings that cannot change a tree, or that the number of trees alone depends on.
-_IDLE = ("n_jobs", "progress", "trees", "keep_trees", "feature_names", "max_seconds", "backend")
+_IDLE = (
+    *("trees", "max_trees", "max_seconds", "keep_trees"),
+    *("n_jobs", "backend", "progress", "feature_names"),
+)
 #: Settings of the target, which is compared as a whole: a function has no identity of its own.
 _OF_TARGET = ("criterion", "distance", "sample_weight", "class_weight")
 _LATEST, _KEPT = "latest.tally", re.compile(r"trees-(\d{9,})\.tally")
@@ -40,7 +46,8 @@ def resume(
     y: Any,
     folder: Any,
     *,
-    trees: int | None = None,
+    trees: int | Literal["auto"] = "auto",
+    max_trees: int | None = None,
     save_every: float = SAVE_EVERY,
     n_jobs: int = -1,
     feature_names: Any = None,
@@ -59,8 +66,10 @@ def resume(
     folder : path
         Where the forest is kept; made where it is missing. A forest on other data or with other
         settings is refused.
-    trees : int, optional
+    trees : int or "auto"
         Trees in all. A later call may give more.
+    max_trees : int, optional
+        With trees="auto": largest number of trees; see :func:`nullforest.grow`.
     save_every : float
         Seconds between two savings.
     n_jobs, feature_names, progress
@@ -83,9 +92,14 @@ def resume(
     True
     """
     table = RankTable.of(X, n_jobs, feature_names)
-    wanted = default_trees(table.shape[1]) if trees is None else int(trees)
+    number = ForestSettings(trees=trees).trees
+    if number != "auto":
+        check_no_limit(max_trees)
     with ForestCheckpoint(folder, table, y, settings, save_every=save_every) as kept:
-        return kept.grown(wanted, n_jobs=n_jobs, progress=progress)
+        if number == "auto":
+            rule = Settling(max_trees=max_trees)
+            return last(kept.settling(rule, n_jobs=n_jobs, progress=progress))[0]
+        return kept.grown(number, n_jobs=n_jobs, progress=progress)
 
 
 class ForestCheckpoint(Checkpoint):
@@ -98,7 +112,8 @@ class ForestCheckpoint(Checkpoint):
     table, y
         The data.
     settings : mapping
-        Settings of :func:`nullforest.grow`, apart from the number of trees.
+        Settings of :func:`nullforest.grow`, apart from the number of trees. The time of
+        `max_seconds` begins now.
     save_every : float
         Seconds between two savings.
     """
@@ -134,6 +149,8 @@ class ForestCheckpoint(Checkpoint):
         self.folder: Path = as_path(folder)
         self.note = ""
         self.latest: Forest | None = None
+        limit = time_limit(settings.get("max_seconds"))
+        self._deadline = math.inf if limit is None else time.monotonic() + limit
         self._at_once = 100  # trees of the first step on a cluster; later ones go by the clock
 
     def __enter__(self) -> Self:
@@ -176,7 +193,8 @@ class ForestCheckpoint(Checkpoint):
         backend = compute.find()
         while forest is None or forest.n_trees < trees:
             done, start = 0 if forest is None else forest.n_trees, time.monotonic()
-            interval = max(self.interval, 1e-3)  # no time at all would grow no tree
+            # No time at all would grow no tree.
+            interval = max(min(self.interval, self._deadline - start), 1e-3)
             # A cluster cannot stop within its blocks without losing them, so that it is given as
             # many trees as it should finish in the time.
             step = trees - done if backend is None else min(trees - done, self._at_once)
@@ -197,9 +215,39 @@ class ForestCheckpoint(Checkpoint):
             if is_last and (forest.n_trees < trees or not keep):
                 self._keep(forest, _LATEST)
                 self.latest = forest
+            if forest.n_trees < trees and time.monotonic() >= self._deadline:
+                forest.stopped_early = True
+                forest.note = f"Stopped by max_seconds after {forest.n_trees} of {trees} trees."
+                return forest
         if keep and not (self.folder / (name := f"trees-{trees:09d}.tally")).exists():
             self._keep(forest, name)
         return forest
+
+    def settling(
+        self,
+        rule: Settling,
+        *,
+        before: int = 0,
+        n_jobs: int = -1,
+        progress: Report | None = None,
+    ) -> Iterator[tuple[Forest, Selection]]:
+        """Grow the forest until its selection has settled; yield both at each test.
+
+        Parameters
+        ----------
+        rule : Settling
+            Error rate and null model of the selection, and the largest number of trees.
+        before : int
+            Tests before the first at which the forest may end; their states are kept for good.
+        n_jobs, progress
+            See :func:`nullforest.grow`.
+        """
+
+        def grown(trees: int, forest: Forest | None, tell: Report | None) -> Forest:
+            keep = before > 0
+            return self.grown(trees, more=forest, keep=keep, n_jobs=n_jobs, progress=tell)
+
+        return settle(rule, grown, None if before else self.latest, progress, before)
 
     def _nearest(self, trees: int, more: Forest | None) -> Forest | None:
         """The state with the most trees, but no more than `trees`."""

@@ -30,6 +30,10 @@ SHAPE = (
     "max_depth",
     "min_gain",
 )
+#: Settings that may be None.
+OPTIONAL = ("candidates", "pool", "max_depth", "probe_seed")
+#: Depth of the trees, and largest number of candidates, by default (`docs/power.md`).
+DEPTH, MOST_CANDIDATES = 3, 20
 DRAWS = ("node", "tree")
 CRITERIA = ("auto", "gini", "entropy", "variance", "neighbourhood")
 
@@ -46,10 +50,10 @@ class ForestSettings:
     --------
     >>> settings = ForestSettings(trees=50, samples=0.5).resolved((100, 2000), "gini")
     >>> settings.candidates, settings.samples, settings.probes
-    (100, 50, 2000)
+    (20, 50, 2000)
     """
 
-    trees: int | None = None
+    trees: int | Literal["auto"] = "auto"
     candidates: int | None = None
     draw: Literal["node", "tree"] = "node"
     pool: int | None = None
@@ -58,7 +62,7 @@ class ForestSettings:
     criterion: str = "auto"
     min_leaf: int = 1
     min_split: int = 2
-    max_depth: int | None = None
+    max_depth: int | None = DEPTH
     min_gain: float = 0.0
     probes: int | Literal["auto"] = "auto"
     probe_seed: int | None = None
@@ -67,7 +71,6 @@ class ForestSettings:
 
     def __post_init__(self) -> None:
         for name, least, most in [
-            ("trees", 1, MOST_TREES),
             ("candidates", 1, MOST_SIZE),
             ("pool", 1, MOST_SIZE),
             ("min_leaf", 1, MOST_SIZE),
@@ -78,9 +81,12 @@ class ForestSettings:
             ("first_tree", 0, MOST_TREES),
         ]:
             value = getattr(self, name)
-            if value is not None or self.__dataclass_fields__[name].default is not None:
+            if value is not None or name not in OPTIONAL:
                 self._set(name, whole_number(name, value, least, most))
-        if self.first_tree + (self.trees or 0) > MOST_TREES:
+        for name, least in [("trees", 1), ("probes", 0)]:
+            if not (isinstance(value := getattr(self, name), str) and value == "auto"):
+                self._set(name, whole_number(name, value, least, MOST_TREES, ' or "auto"'))
+        if self.trees != "auto" and self.first_tree + self.trees > MOST_TREES:
             raise InputError(
                 f"first_tree = {self.first_tree} and trees = {self.trees} add to more than "
                 f"{MOST_TREES}; grow fewer trees, or use another seed."
@@ -93,8 +99,6 @@ class ForestSettings:
         self._set("replace", bool(self.replace))
         self._set("samples", _share_or_number(self.samples))
         self._set("min_gain", real_number("min_gain", self.min_gain, 1e300))
-        if not (isinstance(self.probes, str) and self.probes == "auto"):
-            self._set("probes", whole_number("probes", self.probes, 0, MOST_TREES))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -123,13 +127,12 @@ class ForestSettings:
             probes = default_number(S, F, C, n_strata())
         return replace(
             self,
-            trees=default_trees(F) if self.trees is None else self.trees,
             candidates=C,
             pool=P,
             samples=samples,
             criterion=criterion,
             probes=probes,
-            probe_seed=self.seed if self.probe_seed is None else self.probe_seed,
+            probe_seed=0 if self.probe_seed is None else self.probe_seed,
         )
 
     def extending(self, earlier: ForestSettings, n_trees: int, n_samples: int) -> ForestSettings:
@@ -147,7 +150,7 @@ class ForestSettings:
                     f"omit {field.name}, or grow a new forest."
                 )
         first = earlier.first_tree + n_trees
-        return replace(earlier, trees=self.trees or earlier.trees, first_tree=first)
+        return replace(earlier, trees=self.trees, first_tree=first)
 
     def shape(self) -> dict[str, Any]:
         """The settings that tallies must share to be added."""
@@ -170,26 +173,32 @@ def resolved_number(value: int | str | None) -> int:
 
 
 def default_candidates(n_features: int) -> int:
-    """F/20, between √F and 1 000.
+    """√F, at most 20.
+
+    With few candidates a node without a strong one among them is left to weak features, which are
+    then found too; `docs/power.md` compares numbers of candidates and depths.
 
     Examples
     --------
-    >>> default_candidates(10), default_candidates(5000), default_candidates(10**6)
-    (4, 250, 1000)
+    >>> default_candidates(10), default_candidates(100), default_candidates(10**6)
+    (4, 10, 20)
     """
-    least = math.ceil(math.sqrt(n_features))
-    return min(n_features, max(least, min(1000, n_features // 20)))
+    return min(MOST_CANDIDATES, math.ceil(math.sqrt(n_features)))
 
 
-def default_trees(n_features: int) -> int:
-    """F/10, between 1 000 and 10 000.
+def paper_settings(n_features: int) -> dict[str, Any]:
+    """Settings in the proportions of the paper, for published tests that grow many forests.
+
+    Full trees, F/10 of them (1 000 to 10 000), and F/20 candidates (√F to 1 000).
 
     Examples
     --------
-    >>> default_trees(500), default_trees(50_000), default_trees(10**6)
-    (1000, 5000, 10000)
+    >>> paper_settings(5000)
+    {'trees': 1000, 'candidates': 250, 'max_depth': None}
     """
-    return min(10_000, max(1000, n_features // 10))
+    F = n_features
+    candidates = min(F, max(math.ceil(math.sqrt(F)), min(1000, F // 20)))
+    return {"trees": min(10_000, max(1000, F // 10)), "candidates": candidates, "max_depth": None}
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -206,6 +215,12 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, int(cpu_count()) + 1 + number)
 
 
+def check_no_limit(max_trees: int | None) -> None:
+    """Refuse a largest number of trees where the number itself is given."""
+    if max_trees is not None:
+        raise InputError('max_trees is for trees="auto"; omit one of the two.')
+
+
 def time_limit(max_seconds: float | None) -> float | None:
     """The limit of time in seconds; None for none."""
     if max_seconds is None:
@@ -214,14 +229,14 @@ def time_limit(max_seconds: float | None) -> float | None:
     return None if seconds > NO_LIMIT else seconds
 
 
-def whole_number(name: str, value: Any, least: int, most: int) -> int:
+def whole_number(name: str, value: Any, least: int, most: int, alternative: str = "") -> int:
     """A setting as a whole number between two bounds."""
     try:
         number = index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise InputError(f"{name} = {value!r} must be a whole number.")
+        raise InputError(f"{name} = {value!r} must be a whole number{alternative}.")
     if not least <= number <= most:
         raise InputError(f"{name} = {number} must lie between {least} and {most}.")
     return number

@@ -6,17 +6,21 @@ The trajectory shows whether predictions and selection have settled.
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, part_of
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.growing import grow_settling
 from nullforest.engine.resuming import ForestCheckpoint
-from nullforest.engine.settings import ForestSettings, default_trees
+from nullforest.engine.settings import ForestSettings, check_no_limit, time_limit
+from nullforest.engine.settling import Settling
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
@@ -24,6 +28,9 @@ from nullforest.selection.trajectory import Trajectory
 
 #: Points of the trajectory per doubling of the forest, and doublings: 16 points.
 STEPS_PER_DOUBLING, DOUBLINGS = 3, 5
+#: Points before the first test of a forest that grows until its selection has settled: a factor of
+#: √2 apart, from a sixteenth of its trees on.
+POINTS_BEFORE = 8
 #: Features that are followed over all points; more lines than this are illegible in a plot.
 MOST_FOLLOWED = 50
 #: Standard errors by which predictions must be better than guessing: a one-sided level of 2.5 %.
@@ -49,7 +56,8 @@ def watch(
     error: ErrorRate = "fdr",
     null: Kind = "auto",
     *,
-    trees: int | None = None,
+    trees: int | Literal["auto"] = "auto",
+    max_trees: int | None = None,
     progress: Report | None = None,
     n_jobs: int = -1,
     feature_names: Any = None,
@@ -63,7 +71,7 @@ def watch(
 
     Parameters
     ----------
-    X, y, trees, progress, n_jobs, feature_names, **settings
+    X, y, trees, max_trees, progress, n_jobs, feature_names, **settings
         See :func:`nullforest.grow`.
     alpha, error, null
         Error rate and null model; see :func:`nullforest.select`.
@@ -88,22 +96,27 @@ def watch(
     """
     start = time.perf_counter()
     table = RankTable.of(X, n_jobs, feature_names)
-    trees = ForestSettings(trees=trees).trees or default_trees(table.shape[1])
-    ends = trajectory_points(trees)
     settings |= {"n_jobs": n_jobs, "keep_trees": settings.get("keep_trees", False)}
-    forest: Forest | None = None
-    points = []
-    for done, end in zip([0, *ends], ends, strict=False):
+    number = ForestSettings(trees=trees).trees
+    if number == "auto":
+        rule = Settling(alpha, error, null, max_trees)
         if checkpoint is None:
-            tell = part_of(progress, done, trees)
-            forest = grow(table, y, trees=end - done, more=forest, progress=tell, **settings)
+            states = grow_settling(
+                table, y, rule, progress=progress, before=POINTS_BEFORE, **settings
+            )
         else:
-            tell = part_of(progress, 0, trees)
-            forest = checkpoint.grown(end, more=forest, keep=True, n_jobs=n_jobs, progress=tell)
-        selection = select(forest.tally, alpha, error, null)
+            states = checkpoint.settling(
+                rule, before=POINTS_BEFORE, n_jobs=n_jobs, progress=progress
+            )
+    else:
+        check_no_limit(max_trees)
+        states = _states(table, y, number, (alpha, error, null), progress, checkpoint, settings)
+    points = []
+    for forest, selection in states:
         adjusted = decide(selection.pvalues, selection.alpha, selection.error).adjusted
         points.append(
             (
+                forest.n_trees,
                 np.flatnonzero(selection.support),
                 selection.threshold,
                 selection.null.mean,
@@ -112,8 +125,9 @@ def watch(
                 _oob_error(forest),
             )
         )
-    assert forest is not None
-    selected, thresholds, expected, counts, adjusted_pvalues, oob_errors = zip(*points, strict=True)
+    ends, selected, thresholds, expected, counts, adjusted_pvalues, oob_errors = zip(
+        *points, strict=True
+    )
     order = np.lexsort((np.arange(len(selection.counts)), -selection.counts, selection.pvalues))
     followed = order[: max(selection.n_selected, 10)][:MOST_FOLLOWED]
     guessing, better = _beside_guessing(forest)
@@ -130,6 +144,38 @@ def watch(
         better_than_guessing=better,
     )
     return replace(selection, trajectory=trajectory, seconds=time.perf_counter() - start)
+
+
+def _states(
+    table: RankTable,
+    y: Any,
+    trees: int,
+    how: tuple[float, ErrorRate, Kind],
+    progress: Report | None,
+    checkpoint: ForestCheckpoint | None,
+    settings: dict[str, Any],
+) -> Iterator[tuple[Forest, Selection]]:
+    """A forest of a given number of trees and its selection, at each point of the trajectory."""
+    forest: Forest | None = None
+    ends = trajectory_points(trees)
+    limit = time_limit(settings.pop("max_seconds", None))
+    deadline = math.inf if limit is None else time.monotonic() + limit
+    for done, end in zip([0, *ends], ends, strict=False):
+        if checkpoint is None:
+            tell = part_of(progress, done, trees)
+            left = max(deadline - time.monotonic(), 1e-3)  # no time at all would grow no tree
+            how_long = settings | {"progress": tell, "max_seconds": left}
+            forest = grow(table, y, trees=end - done, more=forest, **how_long)
+        else:
+            tell = part_of(progress, 0, trees)
+            n_jobs = settings["n_jobs"]
+            forest = checkpoint.grown(end, more=forest, keep=True, n_jobs=n_jobs, progress=tell)
+        selection = select(forest.tally, *how)
+        if forest.stopped_early:
+            note = f"Stopped by max_seconds after {forest.n_trees} of {trees} trees."
+            yield forest, replace(selection, notes=(*selection.notes, note))
+            return
+        yield forest, selection
 
 
 def _oob_error(forest: Forest) -> float:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,15 +20,19 @@ from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
 from nullforest.estimators.arguments import keep_arguments, whole_seed
 from nullforest.estimators.forest_estimator import X_RULES
+from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
-from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
+from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally
 
+if TYPE_CHECKING:
+    from nullforest.engine import Forest
 
-class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+
+class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Select the features that a random forest uses more often than is expected under the null.
 
     Parameters
@@ -49,8 +52,10 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         Fewest features to keep. Where fewer are significant, those with the smallest p-values are
         kept too, and a note of the selection says so. With 0 `transform` may return no column;
         where not given, it raises an error in that case.
-    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth, class_weight
-        Settings of nullforest's own forest; see :func:`nullforest.grow`.
+    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth, max_trees, \
+            max_seconds, class_weight
+        Settings of nullforest's own forest; see :func:`nullforest.grow`. With trees="auto" it
+        grows until its selection has settled.
     random_state : int, RandomState or None, default 0
         Seed of nullforest's own forest.
     n_jobs : int, default -1
@@ -91,14 +96,16 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         null: Kind = "auto",
         prefit: bool = False,
         min_features: int | None = None,
-        trees: int | None = None,
+        trees: int | Literal["auto"] = "auto",
         candidates: int | None = None,
         draw: Literal["node", "tree"] = "node",
         samples: float = 0.5,
         replace: bool = False,
         criterion: str = "auto",
         min_leaf: int = 1,
-        max_depth: int | None = None,
+        max_depth: int | None = 3,
+        max_trees: int | None = None,
+        max_seconds: float | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         random_state: Any = 0,
         n_jobs: int = -1,
@@ -120,13 +127,16 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             metadata routing is enabled, or to :func:`nullforest.grow`.
         """
         start = perf_counter()
+        self._min_features()  # checked before the forest is grown
+        if not isinstance(self.prefit, bool | np.bool_):
+            raise InputError(f"prefit = {self.prefit!r:.60} must be True or False.")
         X, names = checked_columns(X)
         refuse_masked(y)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         if self.estimator is None:
-            self.estimator_ = self._grown(X, y, fit_params)
-            self.tally_ = take_tally(self.estimator_, feature_names=names)
+            self.estimator_, selection = self._grown(X, y, fit_params | {"feature_names": names})
+            self.tally_ = self.estimator_.tally
         else:
             rules = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
             values = validate_data(self, X, **rules)
@@ -139,7 +149,9 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                     f"{self.n_features_in_}; give the data that the forest was fitted on."
                 )
             self.tally_ = replace(self.tally_, levels=levels_of_data(values))
-        self.selection_, self.support_ = self._tested(self.tally_, perf_counter() - start)
+            selection = self._selected(self.tally_)
+        selection = replace(selection, seconds=perf_counter() - start)
+        self.selection_, self.support_ = self._with_smallest(selection, selection.support)
         return self
 
     def _fitted(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
@@ -154,71 +166,43 @@ class ForestSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         return clone(self.estimator).fit(X, y, **fit_params)
 
-    def _grown(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-        """A forest of nullforest's own."""
-        from nullforest.engine import grow
+    def _grown(self, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Forest, Selection]:
+        """A forest of nullforest's own, and its significant features."""
+        from nullforest.engine.growing import grow, grow_settling
+        from nullforest.engine.settling import Settling, last
 
         if self.prefit:
             raise InputError("prefit=True needs a fitted forest as estimator.")
         X, y = validate_data(self, X, y, ensure_min_samples=2, multi_output=True, **X_RULES)
-        return grow(
-            X,
-            y,
-            trees=self.trees,
-            candidates=self.candidates,
-            draw=self.draw,
-            samples=self.samples,
-            replace=self.replace,
-            criterion=self.criterion,
-            min_leaf=self.min_leaf,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            seed=whole_seed(self.random_state),
-            n_jobs=self.n_jobs,
-            keep_trees=False,
+        settings = {
+            "candidates": self.candidates,
+            "draw": self.draw,
+            "samples": self.samples,
+            "replace": self.replace,
+            "criterion": self.criterion,
+            "min_leaf": self.min_leaf,
+            "max_depth": self.max_depth,
+            "max_seconds": self.max_seconds,
+            "class_weight": self.class_weight,
+            "seed": whole_seed(self.random_state),
+            "n_jobs": self.n_jobs,
+            "keep_trees": False,
             **fit_params,
-        )
+        }
+        if self.trees != "auto":
+            forest = grow(X, y, trees=self.trees, max_trees=self.max_trees, **settings)
+            return forest, self._selected(forest.tally)
+        rule = Settling(self.alpha, self.error, self.null, self.max_trees)
+        return last(grow_settling(X, y, rule, **settings))
 
-    def _tested(self, tally: Tally, seconds: float | None) -> tuple[Selection, NDArray[np.bool_]]:
-        """The significant features, and those that are kept."""
-        least = 0 if self.min_features is None else self.min_features
-        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 0:
-            raise InputError(f"min_features = {least!r} must be a whole number, 0 or more.")
-        selection = select(tally, self.alpha, self.error, self.null, seconds=seconds)
-        support = selection.support.copy()
-        if selection.n_selected < min(least, tally.n_features):
-            order = np.lexsort((-tally.counts, selection.pvalues))
-            support[order[:least]] = True
-            note = (
-                f"min_features={least} keeps the {int(support.sum())} features with the smallest "
-                f"p-values; {selection.n_selected} of them are significant."
-            )
-            selection = replace(selection, notes=(*selection.notes, note))
-        return selection, support
-
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the features that are kept.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or DataFrame
-
-        Returns
-        -------
-        (n_samples, n_kept) array, sparse matrix or DataFrame
-        """
-        if self.min_features is None and not self.get_support().any():
-            raise InputError(
-                f"{type(self).__name__} selected none of the {len(self.get_support())} features "
-                f"at a {ERROR_RATES[self.error]} of {self.alpha:g}, so that the next step would "
-                "have no column. Set min_features=1 to keep the most significant feature, or "
-                "min_features=0 to allow a table without columns."
-            )
-        return super().transform(X)
+    def _selected(self, tally: Tally) -> Selection:
+        """The significant features."""
+        return select(tally, self.alpha, self.error, self.null)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         if self.prefit and self.estimator is not None and not hasattr(self, "support_"):
-            return self._tested(take_tally(self.estimator), None)[1]
+            selection = self._selected(take_tally(self.estimator))
+            return self._with_smallest(selection, selection.support)[1]
         check_is_fitted(self, "support_")
         return self.support_
 

@@ -24,11 +24,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.randomness import COPIES, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.dense import as_matrix
 from nullforest.engine.permutation import permuted_errors
+from nullforest.engine.settings import paper_settings
+from nullforest.features.interactions import levels_of
 from nullforest.tallies.tally import Names, Tally
 
 Floats = NDArray[np.float64]
@@ -84,20 +86,15 @@ def minimal_depth(forest: Forest) -> Floats:
     """
     if forest.trees is None:
         raise InputError("The trees were not kept; grow with keep_trees=True to measure depths.")
-    arrays = forest.trees.arrays
-    root, T, F = forest.trees.offsets[:-1], forest.n_trees, forest.tally.n_features
+    T, F = forest.n_trees, forest.tally.n_features
     deepest = np.zeros(T, np.int64)
     places, depths = [], []  # (tree, feature) of every split, the upper ones first
-    tree, node, depth = np.arange(T), root.copy(), 0
-    while len(node):
+    for depth, (tree, node, _) in enumerate(levels_of(forest.trees)):
         deepest[tree] = depth
-        feature = arrays["feature"][node]
+        feature = forest.trees.arrays["feature"][node]
         split = feature >= 0
-        tree, node = tree[split], node[split]
-        places.append(tree * F + feature[split])
-        depths.append(np.full(len(tree), depth))
-        children = [arrays[side][node] + root[tree] for side in ("left", "right")]
-        tree, node, depth = np.concatenate([tree, tree]), np.concatenate(children), depth + 1
+        places.append(tree[split] * F + feature[split])
+        depths.append(np.full(split.sum(), depth))
     place, first = np.unique(np.concatenate(places), return_index=True)
     saved = deepest[place // F] - np.concatenate(depths)[first]
     return np.asarray((deepest.sum() - np.bincount(place % F, saved, F)) / T)
@@ -122,14 +119,8 @@ def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **setting
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
-    seed : int
-        Seed of the forest and of the shuffling.
-    n_jobs : int
-        Threads.
-    **settings
-        All other settings of :func:`nullforest.grow`.
+    X, y, seed, n_jobs, **settings
+        As :func:`nullforest.grow` takes them; the seed is that of the shuffling, too.
 
     Examples
     --------
@@ -139,26 +130,22 @@ def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **setting
     >>> int(corrected.argmax()), bool((corrected < 0).any())
     (3, True)
     """
-    forest = grow_with_copies(X, y, seed=seed, n_jobs=n_jobs, **settings)
-    return corrected_from(forest)
-
-
-def grow_with_copies(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Forest:
-    """Grow a forest on the features and their shuffled copies; feature f's copy is F + f."""
     settings = {"keep_trees": False, "oob": False, "probes": 0, **settings}
     settings.pop("feature_names", None)
-    return grow(with_shuffled_copies(X, seed), y, seed=seed, n_jobs=n_jobs, **settings)
+    both = with_shuffled_copies(X, seed)
+    settings = paper_settings(both.shape[1]) | settings
+    return corrected_from(grow(both, y, seed=seed, n_jobs=n_jobs, **settings))
 
 
 def corrected_from(forest: Forest) -> Floats:
-    """The corrected importance from a forest of :func:`grow_with_copies`."""
+    """The corrected importance from a forest on features and copies."""
     share = forest.sums["importance"] / forest.n_trees
     F = len(share) // 2
     return np.asarray(share[:F] - share[F:])
 
 
 def without_copies(forest: Forest, names: Names | None) -> Tally:
-    """The tally of the features themselves, from a forest of :func:`grow_with_copies`.
+    """The tally of the features themselves, from a forest on features and copies.
 
     Nodes that split on a copy are left out; the trees must have been kept.
     """
@@ -190,8 +177,7 @@ def measure(forest: Forest, X: Any, which: str, *, n_jobs: int = -1) -> Floats:
     if which == "permutation":
         return permutation(forest, X, n_jobs=n_jobs)
     measures = {"frequency": frequency, "gini": gini, "minimal_depth": minimal_depth}
-    if which not in measures:
-        raise InputError(f"There is no importance {which!r}; choose one of {', '.join(MEASURES)}.")
+    check_known("importance", which, measures)
     return measures[which](forest)
 
 
@@ -208,17 +194,11 @@ def importances(
 
     Parameters
     ----------
-    X, y
+    X, y, seed, n_jobs, **settings
         As :func:`nullforest.grow` takes them.
     which : sequence of str
         Measures, keys of `MEASURES`. "corrected_gini" needs a second forest, grown with the same
         settings on the features and their shuffled copies; all others share one.
-    seed : int
-        Seed of the forests.
-    n_jobs : int
-        Threads.
-    **settings
-        All other settings of :func:`nullforest.grow`.
 
     Returns
     -------
@@ -233,14 +213,10 @@ def importances(
     >>> frame.idxmax().tolist()
     ['x3', 'x3']
     """
-    unknown = [w for w in which if w not in MEASURES]
-    if unknown or not which:
-        raise InputError(
-            f"There is no importance {unknown[0] if unknown else ''!r}; choose from "
-            f"{', '.join(MEASURES)}."
-        )
+    for name in list[str](which) or [""]:
+        check_known("importance", name, MEASURES)
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
-    settings = {"probes": 0, **settings}
+    settings = {**paper_settings(table.shape[1]), "probes": 0, "keep_trees": True, **settings}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
     columns = {
         w: corrected_gini(table, y, seed=forest_seed(seed, COPIES), n_jobs=n_jobs, **settings)

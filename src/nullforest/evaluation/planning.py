@@ -24,10 +24,10 @@ import pandas as pd
 
 from nullforest import compute
 from nullforest._util.errors import InputError
-from nullforest._util.progress import progress_bar, silent
+from nullforest._util.progress import Report, progress_bar, silent
 from nullforest.datasets.simulate.independent import independent
 from nullforest.engine import RankTable, grow
-from nullforest.engine.settings import default_candidates, default_trees
+from nullforest.engine.settings import default_candidates
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
@@ -106,11 +106,10 @@ def plan(
     alpha, error, null
         How features are selected; see :func:`nullforest.select`.
     trees : sequence of int, optional
-        Numbers of trees to try; a quarter to four times the default of :func:`nullforest.grow`
-        where not given.
+        Numbers of trees to try; F/2 to 8 F where not given.
     candidates : sequence of int, optional
-        Numbers of candidates to try; √F, the default of :func:`nullforest.grow`, and four times
-        that where not given.
+        Numbers of candidates to try; half, once and twice the default of :func:`nullforest.grow`
+        where not given.
     draw, samples
         Settings of the forests.
     runs : int
@@ -142,91 +141,72 @@ def plan(
         raise InputError(f"n_relevant = {n_relevant} must be at least 1; power is about them.")
     if runs < 1:
         raise InputError(f"runs = {runs} must be at least 1.")
-    sizes = _sizes("trees", trees, _default_trees(n_features), 2**31 - 1)
-    widths = _sizes("candidates", candidates, _default_candidates(n_features), n_features)
-    settings: dict[str, Any] = {"draw": draw, "samples": samples, "n_jobs": n_jobs}
-    study = {
-        "shape": (n_samples, n_features, n_relevant, relevance),
-        "sizes": sizes,
-        "widths": widths,
-        "error_rate": (alpha, error, null),
+    # At about five nodes per tree, a forest ends at 4 F trees at the earliest by default.
+    usual, width = 4 * n_features, default_candidates(n_features)
+    several = [usual // 8, usual // 4, usual // 2, usual, 2 * usual]
+    sizes = _sizes("trees", trees, several, 2**31 - 1)
+    several = [max(1, width // 2), width, min(2 * width, n_features)]
+    widths = _sizes("candidates", candidates, several, n_features)
+    study: dict[str, Any] = {
+        "n_samples": n_samples,
+        "n_features": n_features,
+        "n_relevant": n_relevant,
+        "relevance": relevance,
+        "alpha": alpha,
+        "error": error,
+        "null": null,
+        "draw": draw,
+        "samples": samples,
+        "runs": runs,
         "seed": seed,
     }
     backend = compute.find()
+    jobs = n_jobs if backend is None else 1
     rows: list[dict[str, Any]] = []
-    with progress_bar("Growing forests", None if progress else silent) as report:
-        settings["report"] = lambda run, i: report(run * len(widths) + i, runs * len(widths))
-        if backend is not None:
-            settings |= {"n_jobs": 1, "report": None}
-        for run, found in enumerate(
-            compute.each(_rows_of_run, (study, settings), range(runs), backend)
-        ):
+    with progress_bar("Growing forests", None if progress else silent) as tell:
+        report = tell if backend is None else None
+        shared = (study, sizes, widths, jobs, report)
+        for run, found in enumerate(compute.each(_rows_of_run, shared, range(runs), backend)):
             rows += found
-            report((run + 1) * len(widths), runs * len(widths))
-    table_of = _summary(pd.DataFrame(rows))
-    best = _smallest(table_of)
+            tell((run + 1) * len(widths), runs * len(widths))
+    table = _summary(pd.DataFrame(rows))
+    best = _smallest(table)
     return PowerPlan(
-        table=table_of,
-        trees=int(best["trees"]),
-        candidates=int(best["candidates"]),
-        power=float(best["power"]),
-        settings={
-            "n_samples": n_samples,
-            "n_features": n_features,
-            "n_relevant": n_relevant,
-            "relevance": relevance,
-            "alpha": alpha,
-            "error": error,
-            "null": null,
-            "draw": draw,
-            "samples": samples,
-            "runs": runs,
-            "seed": seed,
-        },
+        table, int(best["trees"]), int(best["candidates"]), float(best["power"]), study
     )
 
 
-def _rows_of_run(study: dict[str, Any], settings: dict[str, Any], run: int) -> list[dict[str, Any]]:
+def _rows_of_run(
+    study: dict[str, Any],
+    sizes: list[int],
+    widths: list[int],
+    n_jobs: int,
+    report: Report | None,
+    run: int,
+) -> list[dict[str, Any]]:
     """One data set, and on it a forest for every number of candidates."""
-    settings = dict(settings)
-    report, seed = settings.pop("report"), study["seed"] + run
-    S, F, n_relevant, relevance = study["shape"]
-    X, y, relevant = independent(S, F, n_relevant, relevance, seed=seed, dtype=np.float32)
-    table = RankTable(X, n_jobs=settings["n_jobs"])
+    seed = study["seed"] + run
+    S, F, N, rho = (study[n] for n in ("n_samples", "n_features", "n_relevant", "relevance"))
+    X, y, relevant = independent(S, F, N, rho, seed=seed, dtype=np.float32)
+    table = RankTable(X, n_jobs=n_jobs)
+    settings = {name: study[name] for name in ("draw", "samples")}
+    settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads"}
+    settings |= {"keep_trees": False, "oob": False}
     rows = []
-    for i, width in enumerate(study["widths"]):
+    for i, width in enumerate(widths):
         if report is not None:
-            report(run, i)
-        settings |= {"candidates": width, "seed": seed, "backend": "threads"}
-        for selection, seconds in _prefixes(
-            table, y, study["sizes"], *study["error_rate"], **settings
-        ):
+            report(run * len(widths) + i, study["runs"] * len(widths))
+        tally: Tally | None = None
+        seconds = 0.0
+        for first, last in zip([0, *sizes], sizes, strict=False):  # tallies of trees add
+            start = perf_counter()
+            settings |= {"trees": last - first, "first_tree": first, "candidates": width}
+            more = grow(table, y, **settings).tally
+            seconds += perf_counter() - start
+            tally = more if tally is None else tally + more
+            selection = select(tally, study["alpha"], study["error"], study["null"])
             rows.append(_row(selection, relevant, seconds))
     return rows
-
-
-def _prefixes(
-    table: RankTable,
-    y: Any,
-    sizes: list[int],
-    alpha: float,
-    error: ErrorRate,
-    null: Kind,
-    **settings: Any,
-) -> list[tuple[Selection, float]]:
-    """Selections of the first sizes[0], sizes[1], … trees of one forest, and their growing time."""
-    found = []
-    tally: Tally | None = None
-    seconds = 0.0
-    for first, last in zip([0, *sizes], sizes, strict=False):
-        start = perf_counter()
-        more = grow(
-            table, y, trees=last - first, first_tree=first, keep_trees=False, oob=False, **settings
-        ).tally
-        seconds += perf_counter() - start
-        tally = more if tally is None else tally + more
-        found.append((select(tally, alpha, error, null), seconds))
-    return found
 
 
 def _row(selection: Selection, relevant: Any, seconds: float) -> dict[str, Any]:
@@ -268,16 +248,6 @@ def _smallest(table: pd.DataFrame) -> Any:
     enough = table[table["power"] >= best["power"] - slack]
     work = (enough["trees"] * enough["candidates"]).to_numpy()
     return enough.iloc[int(work.argmin())]
-
-
-def _default_trees(n_features: int) -> list[int]:
-    usual = default_trees(n_features)
-    return [usual // 4, usual // 2, usual, 2 * usual, 4 * usual]
-
-
-def _default_candidates(n_features: int) -> list[int]:
-    usual = default_candidates(n_features)
-    return [math.isqrt(n_features), usual, min(4 * usual, n_features)]
 
 
 def _sizes(name: str, given: Sequence[int] | None, default: list[int], most: int) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nullforest._util.errors import MissingExtraError
+from nullforest._util.errors import optional
 from nullforest.features.mesh import edge_graph, smoothing_kernel
 
 Floats = NDArray[np.float64]
@@ -27,13 +27,9 @@ DEVIATION = 0.4
 
 
 def _template(name: str) -> Any:
-    try:
-        import nibabel
-        from nilearn.datasets import fetch_surf_fsaverage
-    except ImportError:
-        raise MissingExtraError("nilearn", "neuro", "The fsaverage5 surface") from None
-    image: Any = nibabel.load(fetch_surf_fsaverage("fsaverage5")[name])
-    return image.agg_data()
+    what = "neuro", "The fsaverage5 surface"
+    files = optional("nilearn.datasets", *what).fetch_surf_fsaverage("fsaverage5")
+    return optional("nibabel", *what).load(files[name]).agg_data()
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,8 @@ groups that are independent of each other).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,11 @@ from nullforest._util.errors import InputError
 from nullforest.features.ranks import some_columns, standard_ranks
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
-from nullforest.nulls.distribution import Floats, Null
-from nullforest.nulls.groups import group_null
+from nullforest.nulls.distribution import Floats, Ints, Null
+from nullforest.nulls.group_sums import group_null
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate, decide
 from nullforest.tallies.tally import Tally
 
-Ints = NDArray[np.int64]
 #: Groups as a label per feature, or as a list of features per group.
 GroupsLike = Mapping[Any, Iterable[Any]] | ArrayLike
 
@@ -75,7 +75,6 @@ class GroupSelection:
     error: ErrorRate
     null: Null
     tally: Tally
-    _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def n_selected(self) -> int:
@@ -109,13 +108,14 @@ class GroupSelection:
 
         Columns: group, feature, column (in the data), count, p_value, selected.
         """
-        if "features" not in self._cache:
-            parts = [self._within(int(place)) for place in np.flatnonzero(self.support)]
-            columns = ["group", "feature", "column", "count", "p_value", "selected"]
-            frame = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
-            self._cache["features"] = frame.reset_index(drop=True)
-        found: pd.DataFrame = self._cache["features"]
-        return found.copy()
+        return self._features.copy()
+
+    @cached_property
+    def _features(self) -> pd.DataFrame:
+        parts = [self._within(int(place)) for place in np.flatnonzero(self.support)]
+        columns = ["group", "feature", "column", "count", "p_value", "selected"]
+        frame = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
+        return frame.reset_index(drop=True)
 
     def _within(self, place: int) -> pd.DataFrame:
         features = self.members[place]
@@ -171,12 +171,8 @@ def select_groups(
         A label for each feature (None, NaN or "" for none), or for each group its features, by
         name or number; groups may overlap. A dict whose values are single labels maps feature
         names to groups.
-    alpha : float
-        The error rate to hold over groups.
-    error : {"fdr", "fpr", "fdr_by", "fwer"}
-        Which error rate.
-    null : {"auto", "probes", "bagged", "paper"} or Null
-        Null model of a single feature.
+    alpha, error, null
+        As in :func:`nullforest.select`: the error rate over groups, the null model of a feature.
     X : (S, F) array, optional
         The data, from which the correlations within each group are computed. Without it the
         members are taken for independent, which makes p-values of correlated groups too small.
@@ -196,7 +192,7 @@ def select_groups(
     >>> import numpy as np, nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=6, relevance=0.6)
     >>> tally = nf.grow(X, y, trees=300).tally
-    >>> found = nf.select_groups(tally, np.arange(300) // 20, error="fwer", X=X)
+    >>> found = nf.select_groups(tally, np.arange(300) // 20, 0.01, "fwer", X=X)
     >>> found.names[found.support].tolist(), found.counts.sum() == tally.n_nodes
     (['14'], np.True_)
     """

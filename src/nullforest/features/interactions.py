@@ -29,21 +29,19 @@ were a parent and a child at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse import coo_array
 
 from nullforest._util.errors import InputError
 from nullforest.engine import Forest, Trees
-from nullforest.nulls.distribution import Floats
+from nullforest.nulls.distribution import Floats, Ints
 from nullforest.selection.error_rates import ErrorRate, decide
 
-Ints = NDArray[np.int64]
 #: Children deeper than this are taken together: there are few, and of few samples each.
 _DEEPEST = 12
 #: Rounds in which quasi-independent margins settle; each brings them closer by the largest share.
@@ -61,6 +59,18 @@ class Edges:
     depth: Ints
 
 
+def levels_of(trees: Trees) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Tree, node and parent (in the flat arrays) of all nodes of one depth, from the roots on."""
+    root = trees.offsets[:-1]
+    tree, node, above = np.arange(len(root)), root, root
+    while len(node):
+        yield tree, node, above
+        inner = trees.arrays["feature"][node] >= 0
+        tree, above = np.tile(tree[inner], 2), np.tile(node[inner], 2)
+        children = [trees.arrays[side][node[inner]] for side in ("left", "right")]
+        node = np.concatenate(children) + root[tree]
+
+
 def edges_of(trees: Trees) -> Edges:
     """The internal edges of all trees.
 
@@ -74,26 +84,13 @@ def edges_of(trees: Trees) -> Edges:
     True
     """
     feature = trees.arrays["feature"].astype(np.int64)
-    first = trees.offsets[:-1]
-    start = np.repeat(first, np.diff(trees.offsets))
-    n = len(feature)
-    inner = np.flatnonzero(feature >= 0)
-    above = np.full(n, -1, np.int64)
-    for side in ("left", "right"):
-        above[trees.arrays[side][inner].astype(np.int64) + start[inner]] = inner
-    depth = np.zeros(n, np.int64)
-    node = first
-    below = np.flatnonzero(above >= 0)
-    level = 0
-    while len(below):  # one round per level of the deepest tree
-        level += 1
-        is_node = np.zeros(n, bool)
-        is_node[node] = True
-        here = is_node[above[below]]
-        node, below = below[here], below[~here]
-        depth[node] = level
-    child = np.flatnonzero((above >= 0) & (feature >= 0))
-    return Edges(feature[above[child]], feature[child], depth[child])
+    parents, children, depths = [], [], []
+    for depth, (_, node, above) in enumerate(levels_of(trees)):
+        inner = feature[node] >= 0 if depth else np.zeros(len(node), bool)
+        parents.append(feature[above[inner]])
+        children.append(feature[node[inner]])
+        depths.append(np.full(inner.sum(), depth))
+    return Edges(*map(np.concatenate, (parents, children, depths)))
 
 
 def find_interactions(
@@ -105,10 +102,8 @@ def find_interactions(
     ----------
     forest : Forest
         Grown by :func:`nullforest.grow` with `keep_trees=True`.
-    alpha : float
-        The error rate to hold over all possible pairs.
-    error : {"fdr", "fdr_by", "fpr", "fwer"}
-        Which error rate.
+    alpha, error
+        As in :func:`nullforest.select`: the error rate over all possible pairs.
     ordered : bool
         Distinguish the parent from the child; where False, both orders of a pair are added.
 
@@ -192,18 +187,15 @@ def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
     used, place = np.unique(np.concatenate([parent, child]), return_inverse=True)
     parent, child = place[: len(parent)], place[len(parent) :]
     n = len(used)
+    levels, level = np.unique(depth, return_inverse=True)
+    shape = (len(levels), n)
     seen = coo_array((np.ones(len(parent), np.int64), (parent, child)), shape=(n, n)).tocsr()
-    alphas, betas, rows, columns = [], [], [], []
-    for level in np.unique(depth):
-        here = depth == level
-        row = np.bincount(parent[here], minlength=n).astype(float)
-        column = np.bincount(child[here], minlength=n).astype(float)
-        alpha, beta = quasi_independent(row, column)
-        alphas.append(alpha)
-        betas.append(beta)
-        rows.append(row)
-        columns.append(column)
-    A, B, R, C = (np.array(x, float).reshape(len(x), n) for x in (alphas, betas, rows, columns))
+    R, C = (
+        np.bincount(level * n + at, minlength=len(levels) * n).reshape(shape).astype(float)
+        for at in (parent, child)
+    )
+    fits = [quasi_independent(row, column) for row, column in zip(R, C, strict=True)]
+    A, B = (np.array([fit[i] for fit in fits], float).reshape(shape) for i in (0, 1))
     parents, children = int((R.sum(0) > 0).sum()), int((C.sum(0) > 0).sum())
     both = int(((R.sum(0) > 0) & (C.sum(0) > 0)).sum())
     possible = parents * children - both
@@ -212,24 +204,18 @@ def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
         possible -= both * (both - 1) // 2
     pairs = seen.tocoo()
     keep = np.ones(pairs.nnz, bool) if ordered else pairs.row < pairs.col
-    a, b, count = pairs.row[keep], pairs.col[keep], np.asarray(pairs.data[keep], np.int64)
+    a, b, count = (x[keep].astype(np.int64) for x in (pairs.row, pairs.col, pairs.data))
 
-    def expected_of(i: Any, j: Any) -> tuple[Floats, Floats]:
-        mean = (A[:, i] * B[:, j]).sum(0)
-        trials = np.minimum(R[:, i], C[:, j]).sum(0)
-        return np.asarray(mean), np.asarray(trials)
+    def expected_of(i: Ints, j: Ints, *, ordered: bool = ordered) -> Floats:
+        """Mean and largest possible number of each pair."""
+        found = np.stack([(A[:, i] * B[:, j]).sum(0), np.minimum(R[:, i], C[:, j]).sum(0)])
+        return found if ordered else found + expected_of(j, i, ordered=True)
 
     expected, trials = expected_of(a, b)
     top = np.sort(np.argsort(-(R + C).sum(0), kind="stable")[:_LARGEST])
     i, j = (top[x] for x in np.nonzero(~np.eye(len(top), dtype=bool)))
     if not ordered:
-        expected, trials = (
-            x + y for x, y in zip((expected, trials), expected_of(b, a), strict=True)
-        )
         i, j = i[i < j], j[i < j]
-    sample_expected = expected_of(i, j)[0] if len(i) else np.empty(0)
-    if not ordered and len(i):
-        sample_expected = sample_expected + expected_of(j, i)[0]
     sample_count = np.asarray(seen[i, j], float).ravel() if len(i) else np.empty(0)
     return PairTable(
         a=used[a],
@@ -239,7 +225,7 @@ def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
         trials=np.maximum(trials, count),
         possible=max(possible, len(count)),
         sample_count=sample_count,
-        sample_expected=sample_expected,
+        sample_expected=expected_of(i, j)[0],
     )
 
 

@@ -48,12 +48,8 @@ def standard_ranks(X: Any) -> Floats:
     columns = np.ascontiguousarray(array.T)
     missing = np.isnan(columns)
     ranks = np.asarray(rankdata(columns, axis=1, nan_policy="omit"), np.float64)
-    if missing.any():
-        ranks = np.where(missing, np.nan, ranks)
-        with np.errstate(invalid="ignore"):
-            known = np.maximum((~missing).sum(axis=1, keepdims=True), 1)
-            centre = np.nansum(ranks, axis=1, keepdims=True) / known
-        ranks = np.where(missing, centre, ranks)
+    # The mean rank of k values is (k + 1) / 2, ties or not.
+    ranks = np.where(missing, ((~missing).sum(axis=1, keepdims=True) + 1) / 2, ranks)
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = np.sqrt(np.square(ranks).sum(axis=1, keepdims=True))
     ranks /= np.where(length > 1e-9, length, np.inf)  # rounding of a constant column's mean

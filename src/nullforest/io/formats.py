@@ -6,14 +6,14 @@ imported once a file has passed the checks that need neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from nullforest._util.errors import InputError, MissingExtraError, reason_of
+from nullforest._util.errors import InputError, optional, reason_of
+from nullforest._util.files import reading
 from nullforest.io.text import SEPARATORS, Layout, layout_of, read_text, row_names
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class TableFile:
         self.kind = _format_of(path)
         self.layout: Layout | None = None
         if self.kind in SEPARATORS:
-            with self._guarded():
+            with self._reading():
                 self.layout = layout_of(path, decimal)
         elif decimal is not None:
             raise InputError(f"{path} is no table of text; leave out --decimal.")
 
     def row_names(self) -> set[str]:
         """Names in the first column of a table of text."""
-        with self._guarded():
+        with self._reading():
             return set() if self.layout is None else row_names(self.path, self.layout)
 
     def read(self, *, transpose: bool = False) -> pd.DataFrame:
@@ -54,7 +54,7 @@ class TableFile:
         `attrs` hold `first_column`, the position of the first column in the file (None where rows
         and columns were exchanged), and `columns_beside`, the arrays beside a matrix.
         """
-        with self._guarded():
+        with self._reading():
             if self.layout is not None:
                 frame = read_text(self.path, self.layout, transpose=transpose)
             elif transpose:
@@ -65,24 +65,8 @@ class TableFile:
         frame.attrs.setdefault("first_column", 0)
         return frame
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """What the libraries raise becomes a sentence."""
-        try:
-            yield
-        except (InputError, MissingExtraError, MemoryError):
-            raise
-        except PermissionError:
-            raise InputError(f"{self.path} may not be read; change its permissions.") from None
-        except UnicodeDecodeError:
-            raise InputError(
-                f"{self.path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
-            ) from None
-        except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and pyarrow
-            raise InputError(
-                f"{self.path} cannot be read as {self.kind.lstrip('.').upper()} "
-                f"({reason_of(error)}); it is damaged, truncated, or another kind of file."
-            ) from None
+    def _reading(self) -> AbstractContextManager[None]:
+        return reading(self.path, self.kind.lstrip(".").upper())
 
 
 def _format_of(path: Path) -> str:
@@ -109,11 +93,8 @@ def _format_of(path: Path) -> str:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", "Reading Parquet") from None
-    frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
+    parquet = optional("pyarrow.parquet", "parquet", "Reading Parquet")
+    frame: pd.DataFrame = parquet.read_table(path).to_pandas()
     return frame
 
 

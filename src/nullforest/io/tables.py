@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import as_path
 from nullforest._util.words import listed
 from nullforest.io.formats import TableFile
@@ -131,8 +131,7 @@ def table_of(
     from nullforest.io.feature_columns import features_of
     from nullforest.io.target_column import TASKS, target_of
 
-    if task not in TASKS:
-        raise InputError(f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
+    check_known("task", task, TASKS)
     first = frame.attrs.get("first_column", 0)
     position = None if first is None else np.arange(frame.shape[1]) + first
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,10 +164,7 @@ def _transposed(frame: pd.DataFrame, path: Path, decimal: str) -> pd.DataFrame:
 def _opened(path: Path) -> IO[bytes]:
     kind = path.suffix.lower()
     if kind == ".zst":
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtraError("pyarrow", "parquet", "Reading a .zst file") from None
+        pyarrow = optional("pyarrow", "parquet", "Reading a .zst file")
         return cast(IO[bytes], pyarrow.input_stream(str(path), compression="zstd"))
     openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     return cast(IO[bytes], openers.get(kind, open)(path, "rb"))

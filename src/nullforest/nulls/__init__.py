@@ -60,7 +60,10 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
             f"{wrong} Use nf.grow(X, y), or ForestSelector() without a forest: they test each "
             "column against virtual probes of its own kind."
         )
-    model = bagged.from_tally(tally) if kind == "bagged" else paper.from_tally(tally)
+    if kind == "bagged":
+        model: Null = bagged.from_tally(tally)
+    else:
+        model = paper.from_tally(tally, best=bool(wrong) or _best_kind(tally) == "paper")
     if wrong:
         model.notes = (f"{wrong} These p-values are not valid.", *model.notes)
     return model

@@ -30,7 +30,7 @@ from nullforest.nulls.distribution import Ints, StratifiedNull
 from nullforest.nulls.mean import bulk_end, estimate_scale, pi0
 from nullforest.nulls.overdispersion import NEGLIGIBLE, log_likelihood
 from nullforest.nulls.paper import dispersion
-from nullforest.nulls.rates import RateModel, Trees, relative_to_mean, saturation
+from nullforest.nulls.rates import RateModel, TreeLoads, relative_to_mean, saturation
 from nullforest.tallies.tally import Tally
 
 
@@ -61,7 +61,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
     """
     _check(tally)
     assert tally.couplings is not None
-    counts, trees = tally.counts, Trees.of(tally)
+    counts, trees = tally.counts, TreeLoads.of(tally)
     all_couplings = tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())
     rates = RateModel(all_couplings, trees, 1.0)

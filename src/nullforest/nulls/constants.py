@@ -29,6 +29,10 @@ FEW_FEATURES = 100
 #: A stratum with fewer in its bulk takes the common scale: 1/√100 is a 10 % standard error.
 #: [selections; none; probes]
 STRATUM_SELECTIONS = 100
+#: Largest factor between a stratum's scale and the common one. Where most counts are 0 and a few
+#: are large, the mean of the bulk hardly depends on the scale, and the estimate can be far off.
+#: [factor; simulated; probes]
+SCALE_RATIO = 2.0
 #: Share of the probes that must remain when those evaluated too seldom are dropped.
 #: [probability; none; probes]
 KEPT_PROBES = 0.5

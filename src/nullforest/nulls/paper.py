@@ -201,15 +201,20 @@ def _members_in_pool(F: int, size: int, pools: Ints) -> tuple[Ints, Floats]:
     return members, log_chance - np.logaddexp.reduce(log_chance, axis=1, keepdims=True)
 
 
-def from_tally(tally: Tally) -> PaperNull:
-    """The paper's null distribution of a tally, with a note on its assumption."""
+def from_tally(tally: Tally, *, best: bool) -> PaperNull:
+    """The paper's null distribution of a tally, with a note on its assumption.
+
+    The note advises what every interface offers: the null model "auto", or, where the paper's is
+    the `best` one for this tally, a forest that has others.
+    """
     null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
-    grow = f"nf.grow(X, y, trees={tally.n_trees}"
-    grow += ")" if tally.candidates is None else f", candidates={tally.candidates})"
+    candidates = "" if tally.candidates is None else f" and {tally.candidates} candidates"
+    size = f"{tally.n_trees} tree{'s' if tally.n_trees > 1 else ''}{candidates}"
+    grow = f"A forest grown by nullforest, with {size}, has a null model"
     null.notes = (
         "The paper's null model takes the nodes as independent, but all trees share one sample: "
-        "its false positive rate grows with the number of trees. A forest of the same size from "
-        f"{grow} has a null model that accounts for it.",
+        "its false positive rate grows with the number of trees. "
+        f"{f'{grow} that' if best else 'The null model auto'} accounts for it.",
     )
     return null
 

@@ -54,7 +54,7 @@ def saturation(tally: Tally) -> float:
 
 
 @dataclass(frozen=True)
-class Trees:
+class TreeLoads:
     """The trees of a forest, as far as they determine the rates of null features.
 
     Attributes
@@ -81,7 +81,7 @@ class Trees:
     pool_share: float
 
     @classmethod
-    def of(cls, tally: Tally) -> Trees:
+    def of(cls, tally: Tally) -> TreeLoads:
         """The trees of a tally with known candidates."""
         assert tally.candidates is not None
         pool = tally.pool_per_tree.astype(float)
@@ -208,7 +208,7 @@ class RateModel:
     ----------
     histogram : (B,) int
         Couplings of the nodes that null features won, in the bins of `COUPLING_EDGES`.
-    trees : Trees
+    trees : TreeLoads
         The trees of the forest.
     node_share : float
         Share of the nodes that null features won.
@@ -219,7 +219,7 @@ class RateModel:
     """
 
     histogram: Ints
-    trees: Trees
+    trees: TreeLoads
     node_share: float
     contrasts: int = field(default_factory=lambda: constants.CONTRASTS)
     factor: float = 1.0

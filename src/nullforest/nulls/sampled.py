@@ -25,16 +25,17 @@ from scipy.special import betainc
 from nullforest._util.search import smallest_true
 from nullforest.nulls import constants
 from nullforest.nulls.bagged import with_estimated_mean
-from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
 from nullforest.nulls.distribution import Floats, Ints
 from nullforest.nulls.mean import bulk_end, estimate_scale
 from nullforest.nulls.overdispersion import RandomEffect
-from nullforest.nulls.rates import RateModel, Trees
+from nullforest.nulls.rates import RateModel, TreeLoads
 from nullforest.nulls.tail import Spliced, extrapolate
 from nullforest.tallies.tally import Tally
 
 # Numerical constants.
 _SMALLEST_TAIL = 1e-7  # no sample determines a smaller one: probes reach to about one in 10⁵
+_MANY_WINS = 100  # distinct ones above which merging them saves time
 _CELL = 0.05  # of √(expected count), in which counts have a standard deviation of ½
 
 
@@ -86,11 +87,28 @@ class NullSample:
         With several scales, each has a probability in `shares`. A thinning above 1 is taken for 1.
         """
         factor, share = np.atleast_1d(scale), np.atleast_1d(shares)
+        wins, thinning, weights = self._merged
         return BinomialMixture(
-            np.tile(self.wins, len(factor)),
-            np.outer(factor, self.thinning).ravel(),
-            np.outer(share, self.weights).ravel(),
+            np.tile(wins, len(factor)),
+            np.outer(factor, thinning).ravel(),
+            np.outer(share, weights).ravel(),
         )
+
+    @cached_property
+    def _merged(self) -> tuple[Floats, Floats, Floats]:
+        """Wins, thinning and weights, with wins merged that counts cannot distinguish.
+
+        Only of columns with the same thinning, which nearly all have.
+        """
+        parts = []
+        for thinning in np.unique(self.thinning):
+            own = self.thinning == thinning
+            wins, weights = self.wins[own].astype(float), self.weights[own]
+            if len(wins) > _MANY_WINS:
+                wins, weights = merge_rates(wins, weights, 1.0)
+            parts.append((wins, np.full(len(wins), thinning), weights))
+        wins, thinnings, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return wins, thinnings, weights
 
     def effective_sample_size(self, k: ArrayLike) -> Floats:
         """Effective sample size of the estimated tail P(n > k).
@@ -106,7 +124,8 @@ class NullSample:
         )
         tail = weights @ above / weights.sum()
         variance = squares @ (above - tail) ** 2 / weights.sum() ** 2
-        return np.asarray(np.divide(tail**2, variance, out=np.zeros_like(tail), where=variance > 0))
+        none = np.where(tail > 0, np.inf, 0.0)  # no column differs: all exceed k, or none does
+        return np.asarray(np.divide(tail**2, variance, out=none, where=variance > 0))
 
     @cached_property
     def _cells(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -191,7 +210,7 @@ def fit(
     mean_r2 : float
         Mean squared correlation between features, given the target.
     """
-    trees = Trees.of(tally)
+    trees = TreeLoads.of(tally)
     common = cache(lambda: _common_scale(samples, counts))
     bulks = [_bulk(sample, own, common) for sample, own in zip(samples, counts, strict=True)]
     joint = np.sum([b.effect.log_likelihood for b in bulks if b.effect is not None], axis=0)
@@ -235,11 +254,13 @@ def _bulk(sample: NullSample, counts: Ints, common: Callable[[], float]) -> _Bul
 
 
 def _scale(sample: NullSample, counts: Ints, common: Callable[[], float]) -> float:
-    """Scale of a stratum's thinning, or the common one where its bulk has few selections."""
+    """Scale of a stratum's thinning, or the common one where its bulk does not determine it."""
     end = bulk_end(sample.thinned(1.0))
     if counts[counts <= end].sum() < constants.STRATUM_SELECTIONS:
         return common()
-    return estimate_scale(lambda scale: [sample.thinned(scale)], [counts], 1.0)
+    scale = estimate_scale(lambda scale: [sample.thinned(scale)], [counts], 1.0)
+    ratio = scale / common()
+    return scale if 1 / constants.SCALE_RATIO <= ratio <= constants.SCALE_RATIO else common()
 
 
 def _common_scale(samples: list[NullSample], counts: list[Ints]) -> float:
@@ -252,7 +273,7 @@ def _common_scale(samples: list[NullSample], counts: list[Ints]) -> float:
     )
 
 
-def _rates(tally: Tally, trees: Trees, sample: NullSample) -> RateModel:
+def _rates(tally: Tally, trees: TreeLoads, sample: NullSample) -> RateModel:
     """Rates in the bagged null model, with the couplings of the nodes that the sample won."""
     couplings = sample.couplings
     if couplings.sum() == 0 and tally.couplings is not None:

@@ -56,13 +56,12 @@ class Spliced:
 
     @cached_property
     def mean(self) -> float:
-        """Expected count, the sum of P(n > k) over all k."""
+        """Expected count: E[min(n, s+1)] of the bulk and E[(n−s−1)⁺] of the tail, s the splice."""
         if self._factor == 0:
             return self.bulk.mean
-        at = self.splice_point
-        end = self.tail.quantile(1e-15 * float(self.tail.sf(at)))  # the rest is rounding
-        beyond = self._factor * self.tail.sf(np.arange(at + 1, end + 1)).sum()
-        return float(self.bulk.sf(np.arange(at + 1)).sum() + beyond)
+        at = self.splice_point + 1
+        below = self.bulk.mean - self.bulk.beyond(at) * self.bulk.mean_excess(at)
+        return below + self._factor * self.tail.beyond(at) * self.tail.mean_excess(at)
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""

@@ -14,8 +14,6 @@ from nullforest.selection.selection import Selection
 
 #: A level of this share of the nominal one, or less, wastes half of the error rate.
 COARSE = 0.5
-#: Overlap of the selection of half the trees with that of all; below, one feature in five differs.
-SETTLED = 0.8
 #: A class with less than this share of its equal part is rare: 20 % of two classes.
 RARE = 0.4
 #: Names in a list before "and n more".
@@ -68,18 +66,15 @@ def _few_trees(selection: Selection) -> str | None:
 
 
 def _unsettled(selection: Selection) -> str | None:
-    trajectory = selection.trajectory
-    if trajectory is None or len(trajectory.trees) < 2:
-        return None
-    half = int(np.argmin(np.abs(trajectory.trees - trajectory.trees[-1] / 2)))
-    agreement = float(trajectory.agreement[half])
-    if agreement >= SETTLED:
-        return None
-    first, last = int(trajectory.n_selected[half]), int(trajectory.n_selected[-1])
+    found = selection.agreement
+    if found is None or found.settled or selection.known_agreement is not None:
+        return None  # a forest that grew until it settled has a note of its own
+    now = found.n_selected
+    then = max(round(now + found.change * max(now, 1)), 0)
     return (
-        f"The selection has not settled: {trajectory.trees[half]} trees selected {first} of the "
-        f"features, all {trajectory.trees[-1]} trees {last}, and {agreement:.0%} of those selected "
-        "by either are selected by both. Grow more trees."
+        "The selection has not settled: that of another seed is expected to have a Jaccard index "
+        f"of {found.expected:.2f} with this one, and four times the trees to select about {then} "
+        f"features instead of {now}. Grow more trees."
     )
 
 

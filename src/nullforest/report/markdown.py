@@ -21,12 +21,14 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     >>> from nullforest.report import summarize
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
     >>> text = render_markdown(summarize(nf.select(t, alpha=0.01, null="paper")))
-    >>> print(text.split("\n")[8])
+    >>> print(text.split("\n")[10])
     | x0 | 12 | 4 | 0.0001 | 0.00051 |
     """
     rows = summary["rows"][:MOST_ROWS]
     parts = ["# Which features does the forest use?", f"**{_safe(summary['headline'])}.**"]
     parts.append(_safe(summary["explanation"] or summary["expected_errors"]))
+    if summary["expected_agreement"]:
+        parts.append(_safe(summary["expected_agreement"]))
     if rows:
         parts.append(_table(["feature", "count", "expected", "p", "q"], map(printed, rows)))
     more = summary["decision"]["selected"] - len(rows)

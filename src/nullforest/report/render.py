@@ -30,7 +30,10 @@ def render(summary: Mapping[str, Any]) -> str:
     return Template(_read("page", "page.html")).substitute(
         style=_read("page", "style.css"),
         headline=escape(summary["headline"]),
-        explanation=escape(summary["explanation"] or summary["expected_errors"]),
+        explanation=escape(
+            f"{summary['explanation'] or summary['expected_errors']} "
+            f"{summary['expected_agreement']}".strip()
+        ),
         warnings=_items(summary["warnings"]),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
         table="".join(map(_row, summary["rows"][:STATIC_ROWS])),

@@ -48,11 +48,11 @@ def summarize(
     Returns
     -------
     dict
-        `headline`, `explanation`, `expected_errors`, `warnings`; `decision`: the error rate and
-        the result; `rows`: the selected features, the first 2 000 of them, and `left_out`, the
-        number of the others; `names`, `columns`, `ties`, `slider`: what a decision at another error
-        rate needs, see :mod:`nullforest.report.ties`; `histogram`; `trajectory`, or None; `run`:
-        label → value; `command`, or None; `methods`, `references`, `version`.
+        `headline`, `explanation`, `expected_errors`, `expected_agreement`, `warnings`; `decision`:
+        the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
+        `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
+        at another error rate needs, see :mod:`nullforest.report.ties`; `histogram`; `trajectory`,
+        or None; `run`: label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
     --------
@@ -71,6 +71,7 @@ def summarize(
         "headline": selection.headline(),
         "explanation": selection.explanation(),
         "expected_errors": selection.expected_errors(),
+        "expected_agreement": selection.expected_agreement(),
         "warnings": [*selection.notes, *cautions(selection, X, labels)],
         "decision": {
             "alpha": selection.alpha,
@@ -134,6 +135,10 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
             f"{selection.expected_false_positives:.3g}"
         ),
     }
+    if selection.agreement is not None:
+        facts["expected agreement with another seed (Jaccard index)"] = (
+            f"{selection.agreement.expected:.2f}"
+        )
     if selection.seconds is not None:
         facts["seconds"] = f"{selection.seconds:.2f}"
     if tally.fingerprint is not None:

@@ -18,6 +18,7 @@ from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
 from nullforest.selection import sentences
+from nullforest.selection.agreement import Agreement, agreement
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally
@@ -68,6 +69,8 @@ class Selection:
         The selection as trees were added; see :func:`nullforest.watch`.
     columns : (F,) int or None
         Position of each feature in the user's data, from 0; None where it is not known.
+    known_agreement : Agreement or None
+        The `agreement`, where it was computed while the forest grew.
     """
 
     support: NDArray[np.bool_]
@@ -88,6 +91,7 @@ class Selection:
     trajectory: Trajectory | None = None
     thresholds: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     columns: NDArray[np.int64] | None = field(default_factory=lambda: np.empty(0, np.int64))
+    known_agreement: Agreement | None = None
 
     def __post_init__(self) -> None:
         F = self.tally.n_features
@@ -104,6 +108,14 @@ class Selection:
     def counts(self) -> NDArray[np.int64]:
         """Selection frequency of each feature."""
         return self.tally.counts
+
+    @cached_property
+    def agreement(self) -> Agreement | None:
+        """Expected agreement with the selection of an independent forest on the same data.
+
+        None where the statistic is not the selection frequency, or the trees are too few.
+        """
+        return self.known_agreement or agreement(self)
 
     @property
     def n_selected(self) -> int:
@@ -158,6 +170,7 @@ class Selection:
             "threshold": _plain(self.threshold),
             "level": _plain(self.level),
             "expected_false_positives": _plain(self.expected_false_positives),
+            "expected_agreement": None if self.agreement is None else self.agreement.expected,
             "seconds": self.seconds,
             "selected": rows[["feature", "count", "p_value", "q_value"]].to_dict("records"),
             "statistic": self.statistic,
@@ -252,6 +265,7 @@ class Selection:
 
     headline = sentences.headline
     expected_errors = sentences.expected_errors
+    expected_agreement = sentences.expected_agreement
     explanation = sentences.explanation
 
     def __repr__(self) -> str:
@@ -314,8 +328,9 @@ def select(
     tally = getattr(tally, "tally", tally)
     if not isinstance(tally, Tally):
         raise InputError(
-            "nullforest.select takes the tally of a forest, or a forest of nullforest.grow; with "
-            "data, write nullforest.select(nullforest.grow(X, y))."
+            "nf.select takes the tally of a forest, or a forest of nf.grow; write "
+            "nf.select(nf.tally(forest)) with a forest of scikit-learn, and "
+            "nf.select(nf.grow(X, y)) with data."
         )
     model = null if isinstance(null, Null) else make_null(tally, null)
     decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error)
@@ -334,11 +349,11 @@ def select(
         threshold=int(each[0]) if (each == each[0]).all() else float("nan"),
         level=float(exceeding) / F,
         expected_false_positives=float(exceeding),
-        alpha=alpha,
+        alpha=float(alpha),
         error=error,
         null=model,
         tally=tally,
-        notes=(*sentences.cautions(tally, model), *model.notes_at(alpha)),
+        notes=(*sentences.null_mean_notes(tally, model), *model.notes_at(alpha)),
         seconds=seconds,
         thresholds=each[strata],
     )

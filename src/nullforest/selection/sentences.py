@@ -41,14 +41,14 @@ def headline(selection: Selection) -> str:
     )
 
 
-def cautions(tally: Tally, null: Null) -> tuple[str, ...]:
+def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     """Notes about a null mean that rests on too few null features.
 
     Examples
     --------
     >>> import nullforest as nf
     >>> t = nf.Tally.from_counts([12, 9, 2, 2, 3], nodes_per_tree=[4] * 7, n_samples=20)
-    >>> cautions(t, nf.null(t, "paper"))
+    >>> null_mean_notes(t, nf.null(t, "paper"))
     ()
     """
     F, mean = tally.n_features, float(tally.counts.mean())
@@ -92,6 +92,25 @@ def expected_errors(selection: Selection) -> str:
     if selection.error == "fwer":
         return f"The probability of any false positive among {among} is at most {alpha:g}."
     return f"At most {alpha * n:.3g} false positives are expected among {among}."
+
+
+def expected_agreement(selection: Selection) -> str:
+    """How far another seed is expected to select the same; empty where that is not known.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
+    >>> expected_agreement(nf.select(nf.grow(X, y, trees=2000)))
+    'The selection of another seed is expected to have a Jaccard index of 1.00 with this one.'
+    """
+    found = selection.agreement
+    if found is None:
+        return ""
+    return (
+        "The selection of another seed is expected to have a Jaccard index of "
+        f"{found.expected:.2f} with this one."
+    )
 
 
 def explanation(selection: Selection) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, reason_of
-from nullforest._util.files import as_path, writing
+from nullforest._util.errors import InputError
+from nullforest._util.files import as_path, reading, writing
 from nullforest.tallies.probe_tally import ProbeTally
 from nullforest.tallies.tally import Tally
 
@@ -39,7 +39,7 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
     return {"header": np.frombuffer(text, np.uint8), **arrays}
 
 
-def write(tally: Tally, path: Any) -> None:
+def save(tally: Tally, path: Any) -> None:
     """Write `tally` to `path`, which appears whole or not at all."""
     archive = io.BytesIO()  # an archive that is cut off by a full disk cannot be closed
     np.savez_compressed(archive, **to_arrays(tally))  # type: ignore[arg-type]  # numpy's stub takes the keyword `allow_pickle` for a bool
@@ -47,27 +47,18 @@ def write(tally: Tally, path: Any) -> None:
         file.write(archive.getvalue())
 
 
-def read(path: Any) -> Tally:
+def load(path: Any) -> Tally:
     """Read a tally; an InputError says what is wrong with any other file."""
     path = as_path(path)
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError(f"{path} is not a tally; make one with Tally.save().")
+    with reading(path, "a tally"), path.open("rb") as file:
+        try:
+            archive = np.load(file, allow_pickle=False)
+        except ValueError:  # numpy would advise to load it as a pickle, which is unsafe
+            archive = None
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InputError(f"{path} is not a tally, or is damaged; make one with Tally.save().")
+        with archive:
             return from_arrays(archive, path)
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}.") from None
-    except InputError:
-        raise
-    except ValueError:  # numpy would advise to load it as a pickle, which is unsafe
-        raise InputError(
-            f"{path} is not a tally, or is damaged; make one with Tally.save()."
-        ) from None
-    except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and json
-        raise InputError(
-            f"{path} cannot be read as a tally ({reason_of(error)}); it is damaged, truncated, or "
-            "another kind of file. Take the tally again."
-        ) from None
 
 
 def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
@@ -114,7 +105,7 @@ def merge(paths: Sequence[Any]) -> Tally:
     """
     if not paths:
         raise InputError("There are no tallies to add; name at least one file.")
-    parts = sorted(((read(path), path) for path in paths), key=lambda part: part[0].lineage)
+    parts = sorted(((load(path), path) for path in paths), key=lambda part: part[0].lineage)
     total = parts[0][0]
     for i, (tally, path) in enumerate(parts[1:], 1):
         for other, known in parts[:i]:

@@ -230,16 +230,16 @@ class Tally:
         >>> nf.Tally.load(path) == t
         True
         """
-        from nullforest.tallies.file_format import write
+        from nullforest.tallies.file_format import save
 
-        write(self, path)
+        save(self, path)
 
     @staticmethod
     def load(path: Any) -> Tally:
         """Read a tally written by :meth:`save`; nothing in the file is ever executed."""
-        from nullforest.tallies.file_format import read
+        from nullforest.tallies.file_format import load
 
-        return read(path)
+        return load(path)
 
 
 def as_names(names: Iterable[Any]) -> Names:

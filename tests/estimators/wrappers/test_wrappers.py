@@ -7,12 +7,14 @@ import contextlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import nullforest as nf
-from nullforest.estimators.wrappers.base import fit_selector
 from nullforest.estimators.wrappers.out_of_bag import gain, of_columns, of_forest, of_guessing
 from nullforest.estimators.wrappers.stability import halves_of
 from nullforest.estimators.wrappers.stability_bounds import expected_false, lowest_threshold
+from nullforest.estimators.wrappers.wrapper import fit_selector
 
 ALL = (nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.StabilitySelection)
 FEW = {nf.StabilitySelection: {"pairs": 3}}
@@ -233,6 +235,40 @@ def test_names_are_kept_from_input_to_output(wrapper, data):
     assert fitted.transform(frame).shape == (100, len(kept))
 
 
+@pytest.mark.parametrize("wrapper", [*ALL, nf.GroupSelector])
+def test_an_empty_selection_names_the_step_and_the_option(wrapper):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 20)), np.arange(40) % 2
+    none = nf.ForestSelector(trees=30, alpha=1e-9, error="fwer", null="paper")
+    settings = FEW.get(wrapper, {"alpha": 1e-9} if wrapper is nf.GroupSelector else {})
+    steps = make_pipeline(wrapper(selector=none, **settings), LogisticRegression())
+    words = f"{wrapper.__name__} selected none of the 20 features.* Set min_features=1 to keep"
+    with pytest.raises(nf.InputError, match=words):
+        steps.fit(X, y)
+    steps[0].set_params(min_features=2)
+    kept = steps.fit(X, y)[0]
+    smallest = np.lexsort((-kept.selection_.counts, kept.selection_.pvalues))[:2]
+    assert set(kept.get_support(indices=True)) == set(smallest)
+    assert set(kept.table_[kept.table_["selected"]].index) == set(smallest)
+    assert kept.selection_.notes[-1] == (
+        "min_features=2 keeps 2 features: 0 selected, and 2 more with the smallest p-values."
+    )
+    steps[0].set_params(min_features=0)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert steps[0].fit(X, y).transform(X).shape == (40, 0)
+
+
+def test_min_features_adds_to_what_is_selected(data):
+    X, y, _ = data
+    alone = nf.ForwardSelection(bagged).fit(X, y).support_
+    more = nf.ForwardSelection(bagged, min_features=int(alone.sum()) + 2).fit(X, y).support_
+    assert more.sum() == alone.sum() + 2
+    assert more[alone].all()
+    same = nf.ForwardSelection(bagged, min_features=1).fit(X, y)
+    assert same.support_.tolist() == alone.tolist()
+    assert not any("min_features" in note for note in same.selection_.notes)
+
+
 def test_candidates_shrink_with_the_features(data):
     X, y, _ = data
     selector = nf.ForestSelector(trees=20, candidates=150, null="paper")
@@ -263,7 +299,10 @@ def test_out_of_bag_losses_are_those_of_the_predictions(data):
         (lambda: nf.KnockOut(lambda X, y, seed: 3), "must return"),
         (lambda: nf.KnockOut(bagged, stop="never"), "stop"),
         (lambda: nf.KnockOut(bagged, spending="halving"), "alpha"),
+        (lambda: nf.KnockOut(bagged, max_layers=0), "max_layers"),
+        (lambda: nf.KnockOut(bagged, min_features=-1), "min_features"),
         (lambda: nf.ForwardSelection(bagged, patience=0), "patience"),
+        (lambda: nf.BackwardElimination(bagged, max_steps=1.5), "max_steps"),
         (lambda: nf.StabilitySelection(bagged, threshold=0.4), "threshold"),
         (lambda: nf.StabilitySelection(bagged, keep=1000), "keep"),
         (lambda: nf.StabilitySelection(bagged, method="independent", bound="unimodal"), "unimodal"),

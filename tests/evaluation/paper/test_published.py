@@ -7,7 +7,7 @@ import pytest
 from studies.records import RESULTS
 
 from nullforest.evaluation.paper import low_dimensional
-from nullforest.evaluation.paper.agreement import best, best_reading, compared, ranking
+from nullforest.evaluation.paper.printed_rates import best, best_reading, compared, ranking
 from nullforest.evaluation.paper.stop_rules import BEST_RULE
 
 PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"

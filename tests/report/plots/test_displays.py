@@ -19,7 +19,7 @@ from nullforest.report.plots import (
     TrajectoryDisplay,
     VolcanoDisplay,
 )
-from nullforest.report.plots.base import OTHER, SELECTED
+from nullforest.report.plots.display import OTHER, SELECTED
 
 
 @pytest.fixture(scope="module")

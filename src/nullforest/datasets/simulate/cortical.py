@@ -19,8 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from nullforest._util.errors import InputError
-from nullforest.datasets.simulate.independent import float_type
-from nullforest.datasets.simulate.labels import balanced_labels, mean_shift
+from nullforest.datasets.simulate.independent import balanced_labels, float_type, mean_shift
 from nullforest.datasets.simulate.surfaces import Maps, read_maps, read_mesh
 from nullforest.features.fsaverage import fsaverage5_graph, smooth_maps
 from nullforest.features.mesh import distance_to, edge_graph, grow_region
@@ -55,8 +54,9 @@ class CorticalModel:
         Parameters
         ----------
         source : array-like, path or list of paths, optional
-            Subjects × vertices, see `read_maps` in `surfaces.py`. Where not
-            given: smooth fields around the mean thickness of fsaverage5.
+            Subjects × vertices (NPZ, GIFTI, MGH, CIFTI; see `read_maps` in `surfaces.py`). Where
+            not given: smooth fields around the mean thickness of fsaverage5, which needs the
+            extra "neuro".
         mesh : path or pair (coordinates, faces), optional
             The surface; fsaverage5, left hemisphere, where not given.
 
@@ -145,24 +145,16 @@ def cortical(
 
     Parameters
     ----------
-    n_samples : int
-        Samples S, half of each class (an odd one out belongs to class 0).
+    n_samples, seed, dtype
+        As in :func:`nullforest.simulate.independent`.
     region_share : float
         Share of the vertices that is related to the label; 0 for none.
     relevance : float
         Strength ρ: each vertex of the region has the correlation -ρ with the label.
-    source : array-like, path, list of paths or CorticalModel, optional
-        Maps whose mean and covariance are taken (NPZ, GIFTI, MGH, CIFTI; see
-        :func:`nullforest.datasets.simulate.surfaces.read_maps`), or a fitted model, which saves the
-        fitting. Where not given: smooth fields on fsaverage5, which needs the extra "neuro".
-    mesh : path or pair (coordinates, faces), optional
-        The surface; fsaverage5, left hemisphere, where not given.
+    source, mesh
+        As in :meth:`CorticalModel.fit`; or a fitted model as the source, which saves the fitting.
     seed_vertex : int, optional
         Middle of the region; drawn by the seed where not given.
-    seed : int
-        Seed; the same seed gives the same data.
-    dtype : {float64, float32}
-        Type of X.
 
     Returns
     -------

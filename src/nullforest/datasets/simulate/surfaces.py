@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, MissingExtraError, reason_of
+from nullforest._util.errors import InputError, optional
+from nullforest._util.files import reading
 
 #: Brain structure of a CIFTI file whose vertices are taken.
 CIFTI_STRUCTURE = "CIFTI_STRUCTURE_CORTEX_LEFT"
@@ -64,33 +64,15 @@ def read_mesh(mesh: Any) -> tuple[Any, Any]:
     if not isinstance(mesh, str | Path):
         coordinates, faces = mesh
         return coordinates, faces
-    if not Path(mesh).is_file():
-        raise InputError(f"There is no file {mesh}; check the name.")
-    with _guarded(Path(mesh)):
+    with reading(Path(mesh)):
         arrays = _nibabel().load(mesh).agg_data(("pointset", "triangle"))
     if any(np.ndim(array) != 2 for array in arrays):
         raise InputError(f"{mesh} holds no surface; give a .surf.gii file.")
     return arrays[0], arrays[1]
 
 
-@contextmanager
-def _guarded(path: Path) -> Iterator[None]:
-    """What the libraries raise becomes a sentence."""
-    try:
-        yield
-    except (InputError, MissingExtraError, MemoryError):
-        raise
-    except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and nibabel
-        raise InputError(
-            f"{path} cannot be read ({reason_of(error)}); it is damaged, truncated, or another "
-            "kind of file."
-        ) from None
-
-
 def _read_file(path: Path) -> Maps:
-    if not path.is_file():
-        raise InputError(f"There is no file {path}; check the name.")
-    with _guarded(path):
+    with reading(path):
         return _read_format(path, path.name.lower())
 
 
@@ -169,8 +151,4 @@ def _checked(maps: Maps) -> Maps:
 
 
 def _nibabel() -> Any:
-    try:
-        import nibabel
-    except ImportError:
-        raise MissingExtraError("nibabel", "neuro", "Reading surface files") from None
-    return nibabel
+    return optional("nibabel", "neuro", "Reading surface files")

@@ -19,11 +19,7 @@ def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
     """X as a float32 or float64 matrix, copied only where its type demands it, and its names."""
     X, names = checked_columns(X)
     if names is not None:
-        X, frame = X.to_numpy(), X  # in place where the frame stores one block
-        if X.dtype.kind == "O" and hasattr(frame, "iloc"):
-            from pandas import isna  # it made the frame, so it is imported already
-
-            X = np.where(isna(X), np.nan, X)
+        X = missing_as_nan(X.to_numpy())  # in place where the frame stores one block
     elif hasattr(X, "toarray"):
         X = densified(X)
     try:
@@ -60,6 +56,8 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
             values = values.copy()
             values[np.ma.getmaskarray(X)] = np.nan
         return values, None
+    if isinstance(X, np.ndarray):
+        return missing_as_nan(X), None
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "to_numpy"):
         return X, None
@@ -69,7 +67,18 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
         if dtype in others:
             column = X.iloc[:, number] if hasattr(X, "iloc") else X.to_series(number)
             _refuse_other_types(column, str(names[number]))
+    if others and hasattr(X, "iloc"):
+        X = X.mask(X.isna(), np.nan)  # pd.NA is no number for scikit-learn
     return X, names
+
+
+def missing_as_nan(values: NDArray[Any]) -> NDArray[Any]:
+    """An array of objects with NaN in the place of None, pd.NA and pd.NaT; others as they are."""
+    if values.dtype.kind != "O":
+        return values
+    from pandas import isna
+
+    return np.where(isna(values), np.nan, values)
 
 
 def check_axes(X: Any) -> None:

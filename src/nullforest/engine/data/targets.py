@@ -221,10 +221,10 @@ def _with_class_weight(
             raise InputError(f"class_weight names {unknown[0]!r}, which is not a class of y.")
         given = [real_number("class_weight", class_weight.get(c, 1.0), MOST_WEIGHT) for c in known]
         per_class = np.array(given)
-    elif class_weight == "balanced":
+    elif isinstance(class_weight, str) and class_weight == "balanced":
         per_class = len(codes) / (len(classes) * np.bincount(codes))
     else:
-        raise InputError(f"class_weight = {class_weight!r} must be 'balanced' or a dictionary.")
+        raise InputError(f"class_weight = {class_weight!r:.60} must be 'balanced' or a dictionary.")
     product = per_class[codes] * (1.0 if weight is None else weight)
     return _checked_weights("The product of class_weight and sample_weight", product)
 

@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 
 from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
+from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
 #: Permuted columns for each feature: null features are then nine tenths, as the models assume.
 _PER_FEATURE = 9
@@ -47,7 +47,7 @@ class BackwardElimination(SelectorWrapper):
     ----------
     max_steps : int, optional
         Most forests to grow; no limit where not given (every step drops a feature, so it ends).
-    selector, random_state, resume, progress
+    selector, min_features, random_state, resume, progress
         As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
         seed.
 
@@ -82,6 +82,7 @@ class BackwardElimination(SelectorWrapper):
         selector: Any = None,
         *,
         max_steps: int | None = None,
+        min_features: int | None = None,
         random_state: Any = 0,
         resume: Any = None,
         progress: bool = True,

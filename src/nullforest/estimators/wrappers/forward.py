@@ -25,8 +25,8 @@ import pandas as pd
 
 from nullforest._util.errors import InputError
 from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.base import Run, SelectorWrapper
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns, of_guessing
+from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
 
 
 class ForwardSelection(SelectorWrapper):
@@ -43,7 +43,7 @@ class ForwardSelection(SelectorWrapper):
         correlated twin of a feature that has joined does not end the search.
     max_features : int, optional
         Most features to select.
-    selector, random_state, resume, progress
+    selector, min_features, random_state, resume, progress
         As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
         seed.
 
@@ -78,6 +78,7 @@ class ForwardSelection(SelectorWrapper):
         standard_errors: float = 1.0,
         patience: int = 1,
         max_features: int | None = None,
+        min_features: int | None = None,
         random_state: Any = 0,
         resume: Any = None,
         progress: bool = True,
@@ -85,8 +86,6 @@ class ForwardSelection(SelectorWrapper):
         keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
-        if self.patience < 1:
-            raise InputError(f"patience = {self.patience} must be at least 1.")
         first = run.select(run.columns(), run.y, 0).selection
         order = np.lexsort((np.arange(run.n_features), -first.counts, first.pvalues))
         queue = order[first.support[order]].tolist()

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nullforest._util.errors import InputError
-from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.base import Run, SelectorWrapper
+from nullforest.estimators.arguments import check_choice, keep_arguments
+from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
 from nullforest.features.groups import select_groups
 from nullforest.selection.error_rates import ErrorRate
 
@@ -38,7 +37,7 @@ class GroupSelector(SelectorWrapper):
         Take the correlations within each group into account.
     random_state : int, RandomState or None, default 0
         Seed of the forest.
-    resume, progress
+    min_features, resume, progress
         As for the other wrappers; one forest is not interrupted.
 
     Attributes
@@ -68,6 +67,7 @@ class GroupSelector(SelectorWrapper):
         error: ErrorRate = "fdr",
         keep: Literal["groups", "features"] = "groups",
         correlated: bool = True,
+        min_features: int | None = None,
         random_state: Any = 0,
         resume: Any = None,
         progress: bool = True,
@@ -75,8 +75,7 @@ class GroupSelector(SelectorWrapper):
         keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
-        if self.keep not in ("groups", "features"):
-            raise InputError(f"keep = {self.keep!r} is not known; use 'groups' or 'features'.")
+        check_choice("keep", self.keep, ("groups", "features"))
         first = run.select(run.columns(), run.y, 0).selection
         # Where no groups are given every feature is one of its own.
         groups = np.arange(run.n_features) if self.groups is None else self.groups

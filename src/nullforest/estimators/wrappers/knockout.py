@@ -30,9 +30,9 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
-from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.base import Fitted, Ints, Run, SelectorWrapper
+from nullforest.estimators.arguments import check_choice, keep_arguments
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
+from nullforest.estimators.wrappers.wrapper import Fitted, Ints, Run, SelectorWrapper
 from nullforest.selection.selection import Selection
 
 
@@ -93,7 +93,7 @@ class KnockOut(SelectorWrapper):
         alpha.
     max_layers : int, default 20
         Most layers.
-    selector, random_state, resume, progress
+    selector, min_features, random_state, resume, progress
         As in :class:`StabilitySelection`; the first forest is that of the selector alone with this
         seed (and the same alpha).
 
@@ -132,6 +132,7 @@ class KnockOut(SelectorWrapper):
         standard_errors: float = 1.0,
         spending: Literal["same", "halving"] = "same",
         max_layers: int = 20,
+        min_features: int | None = None,
         random_state: Any = 0,
         resume: Any = None,
         progress: bool = True,
@@ -139,12 +140,8 @@ class KnockOut(SelectorWrapper):
         keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
-        if self.stop not in ("either", "pvalue"):
-            raise InputError(f"stop = {self.stop!r} is not known; use 'either' or 'pvalue'.")
-        if self.spending not in ("same", "halving"):
-            raise InputError(f"spending = {self.spending!r} is not known; use 'same' or 'halving'.")
-        if self.max_layers < 1:
-            raise InputError(f"max_layers = {self.max_layers} must be at least 1.")
+        check_choice("stop", self.stop, ("either", "pvalue"))
+        check_choice("spending", self.spending, ("same", "halving"))
         changes = self._changes(run, 0)
         fitted = run.select(run.columns(), run.y, 0, **changes)
         layers = [self._layer(run, np.arange(run.n_features), 0, fitted)]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest.engine import Forest, grow
+from nullforest.engine.settings import paper_settings
 
 Floats = NDArray[np.float64]
 #: Trees of a forest that is grown for its predictions alone: about 250 predict each sample.
@@ -79,15 +80,16 @@ def of_columns(X: Any, y: Any, seed: int, n_jobs: int = -1) -> OutOfBag | None:
     """Out-of-bag losses of a forest of 500 trees grown on these columns."""
     # Pure leaves predict 0 or 1, which hides the effect of a single weak feature; larger leaves
     # give shares (5 samples, as in regression forests, where there are 100 samples and more).
+    settings = paper_settings(X.shape[1]) | {"trees": PREDICTING_TREES}
     forest = grow(
         X,
         y,
-        trees=PREDICTING_TREES,
         min_leaf=min(5, max(1, len(y) // 20)),
         probes=0,
         keep_trees=False,
         seed=seed,
         n_jobs=n_jobs,
+        **settings,
     )
     return of_forest(forest)
 

@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from nullforest import compute
 from nullforest._util.errors import InputError, MissingExtraError
 from nullforest.engine.data.targets import as_target
-from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.base import Ints, Run, SelectorWrapper
+from nullforest.engine.settings import whole_number
+from nullforest.estimators.arguments import check_choice, keep_arguments
 from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
+from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
 #: Features of each half-sample whose order is kept for the path.
 _PATH = 200
@@ -62,6 +63,10 @@ class StabilitySelection(SelectorWrapper):
     bound : {"worst-case", "unimodal"}, default "worst-case"
         Which bound on the number of false features; "unimodal" is sharper, assumes more, and
         needs complementary pairs.
+    min_features : int, optional
+        Fewest features to keep. Where fewer are selected, those with the smallest p-values of the
+        forest on all samples are kept too, and a note of `selection_` says so. With 0 `transform`
+        may return no column; where not given, it raises an error in that case.
     random_state : int, RandomState or None, default 0
         Seed of the halves and the forests.
     resume : path, optional
@@ -110,6 +115,7 @@ class StabilitySelection(SelectorWrapper):
         pairs: int = 50,
         method: Literal["complementary", "independent"] = "complementary",
         bound: Bound = "worst-case",
+        min_features: int | None = None,
         random_state: Any = 0,
         resume: Any = None,
         progress: bool = True,
@@ -182,22 +188,12 @@ class StabilitySelection(SelectorWrapper):
         return found
 
     def _check_settings(self, run: Run) -> None:
-        if self.pairs < 1:
-            raise InputError(f"pairs = {self.pairs} must be at least 1.")
-        if self.method not in ("complementary", "independent"):
-            raise InputError(
-                f"method = {self.method!r} is not known; use 'complementary' or 'independent'."
-            )
-        if self.bound not in ("worst-case", "unimodal"):
-            raise InputError(
-                f"bound = {self.bound!r} is not known; use 'worst-case' or 'unimodal'."
-            )
+        check_choice("method", self.method, ("complementary", "independent"))
+        check_choice("bound", self.bound, ("worst-case", "unimodal"))
         if self.bound == "unimodal" and self.method != "complementary":
             raise InputError("bound='unimodal' is proved for method='complementary' alone.")
-        if self.keep is not None and not 1 <= self.keep <= run.n_features:
-            raise InputError(
-                f"keep = {self.keep} must lie between 1 and the {run.n_features} features."
-            )
+        if self.keep is not None:
+            whole_number("keep", self.keep, 1, run.n_features)
         if self.max_false is not None and not self.max_false > 0:
             raise InputError(f"max_false = {self.max_false} must be positive.")
         expected_false(self.threshold, 1, run.n_features, self.pairs)  # refuses a bad threshold

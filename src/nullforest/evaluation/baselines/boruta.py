@@ -25,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.dense import as_matrix
 from nullforest.engine.permutation import permuted_errors
-from nullforest.evaluation.baselines.results import selection_from
+from nullforest.engine.settings import paper_settings
+from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.importances import nodes_below
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.selection.error_rates import adjust
 from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
-KIND = "Boruta"
 Correction = Literal["bonferroni", "fdr"]
 #: The best of too few shadows is exceeded too easily (the number of both other implementations).
 FEWEST_SHADOWS = 5
@@ -64,8 +64,8 @@ def boruta(
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
+    X, y, alpha, seed, n_jobs
+        As in :func:`label_permutation`.
     statistic : {"gini", "permutation", "frequency"}
         The importance. "permutation" is its z-score, as in R's Boruta.
     rounds : int
@@ -74,14 +74,8 @@ def boruta(
         Percentile of the shadows' importances to exceed; 100 is the best shadow.
     correction : {"bonferroni", "fdr"}
         Adjustment for the number of features and rounds.
-    alpha : float
-        Level of the tests.
-    seed, n_jobs
-        Seed and threads.
-    max_seconds : float, optional
-        Answer with the rounds finished by then (at least one).
-    progress : callable, optional
-        Told (rounds done, in all); a bar on the terminal where not given.
+    max_seconds, progress
+        As in :func:`label_permutation`, for rounds.
     **settings
         All other settings of :func:`nullforest.grow`. `candidates` is the square root of the
         number of features and shadows where not given, as both other implementations have it.
@@ -144,15 +138,14 @@ def boruta(
         feature_names=names,
         source="nullforest, rounds of Boruta without their shadows",
     )
-    notes: tuple[str, ...] = ()
-    if len(undecided):
-        notes = (f"{len(undecided)} features stayed undecided after {done} rounds.",)
+    note = f"{len(undecided)} features stayed undecided after {done} rounds."
     return selection_from(
         np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
         hits.astype(np.float64),
-        kind=KIND,
+        Reference(
+            "Boruta", played / 2, {"rounds": done, "undecided": tally.names[undecided].tolist()}
+        ),
         statistic="hits against the best shadow",
-        expected=played / 2,
         tally=tally,
         alpha=alpha,
         error="fwer" if correction == "bonferroni" else "fdr",
@@ -160,22 +153,17 @@ def boruta(
         seconds=monotonic() - start,
         one_threshold=False,
         support=state == _CONFIRMED,
-        notes=notes,
-        details={"rounds": done, "undecided": tally.names[undecided].tolist()},
+        notes=(note,) if len(undecided) else (),
     )
 
 
 def _check(statistic: str, rounds: int, percentile: float, correction: str) -> None:
-    if statistic not in ("gini", "permutation", "frequency"):
-        raise InputError(
-            f"Boruta on {statistic!r} is not known; use 'gini', 'permutation' or 'frequency'."
-        )
+    check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
+    check_known("correction", correction, ("bonferroni", "fdr"))
     if rounds < 1:
         raise InputError(f"rounds = {rounds} must be at least 1.")
     if not 0.0 < percentile <= 100.0:
         raise InputError(f"percentile = {percentile} must lie above 0 and up to 100.")
-    if correction not in ("bonferroni", "fdr"):
-        raise InputError(f"correction = {correction!r} is not known; use 'bonferroni' or 'fdr'.")
 
 
 def _round(
@@ -188,16 +176,13 @@ def _round(
     settings: dict[str, Any],
 ) -> tuple[Forest, Floats]:
     """Grow a forest on features and fresh shadows, and measure them all."""
-    shadows = np.asfortranarray(
-        np.tile(active, (1, -(-FEWEST_SHADOWS // active.shape[1])))
-        if active.shape[1] < FEWEST_SHADOWS
-        else active.copy()
-    )
+    copies = -(-FEWEST_SHADOWS // active.shape[1])  # one, but for very few features
+    shadows = np.asfortranarray(np.tile(active, (1, copies)))
     generator = stream(seed, COLUMNS, number)
     for column in range(shadows.shape[1]):
         shadows[:, column] = shadows[generator.permutation(len(shadows)), column]
     both = np.asfortranarray(np.hstack([active, shadows]))
-    candidates = settings.pop("candidates", None)
+    usual, candidates = paper_settings(both.shape[1]), settings.pop("candidates", None)
     wanted = np.sqrt(both.shape[1]) if candidates is None else candidates
     settings["candidates"] = min(int(wanted), both.shape[1])
     forest = grow(
@@ -205,7 +190,7 @@ def _round(
         y,
         seed=forest_seed(seed, COLUMNS, number),
         n_jobs=n_jobs,
-        **(settings | {"keep_trees": True, "oob": False, "probes": 0}),
+        **(usual | settings | {"keep_trees": True, "oob": False, "probes": 0}),
     )
     if statistic == "frequency":
         return forest, forest.tally.counts.astype(np.float64)
@@ -224,18 +209,11 @@ def _decide(
 ) -> None:
     """Confirm and reject undecided features by their binomial tails, among all that are left."""
     active = np.flatnonzero(state != _REJECTED)
-    better = np.asarray(stats.binom.sf(hits[active] - 1, done, 0.5))
-    worse = np.asarray(stats.binom.cdf(hits[active], done, 0.5))
-    open_still = state[active] == _UNDECIDED
-    confirmed = open_still & _small(better, len(state), done, alpha, correction)
-    rejected = open_still & _small(worse, len(state), done, alpha, correction)
-    state[active[confirmed]] = _CONFIRMED
-    state[active[rejected]] = _REJECTED
-
-
-def _small(
-    pvalues: Floats, n_features: int, done: int, alpha: float, correction: Correction
-) -> NDArray[np.bool_]:
-    if correction == "bonferroni":
-        return pvalues <= alpha / n_features
-    return (adjust(pvalues, "fdr") <= alpha) & (pvalues <= alpha / done)
+    undecided = state[active] == _UNDECIDED
+    better = stats.binom.sf(hits[active] - 1, done, 0.5)
+    worse = stats.binom.cdf(hits[active], done, 0.5)
+    for tail, decision in ((better, _CONFIRMED), (worse, _REJECTED)):
+        small = tail <= alpha / (len(state) if correction == "bonferroni" else done)
+        if correction == "fdr":
+            small &= adjust(tail, "fdr") <= alpha
+        state[active[undecided & small]] = decision

@@ -22,7 +22,8 @@ from scipy import special
 from nullforest._util.errors import InputError
 from nullforest.engine import RankTable, grow
 from nullforest.engine.permutation import permuted_errors
-from nullforest.evaluation.baselines.results import selection_from
+from nullforest.engine.settings import paper_settings
+from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
@@ -49,16 +50,10 @@ def breiman_cutler(
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
+    X, y, error, seed, n_jobs, **settings
+        As in :func:`label_permutation`.
     alpha : float
         Nominal level of the error rate; it is *not* held, see the text of the module.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        Which error rate.
-    seed, n_jobs
-        Seed and threads.
-    **settings
-        All other settings of :func:`nullforest.grow`.
 
     Returns
     -------
@@ -82,7 +77,8 @@ def breiman_cutler(
     start = monotonic()
     check_alpha(alpha)
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
-    settings = {"probes": 0, **settings, "keep_trees": True, "oob": False}
+    usual = paper_settings(table.shape[1])
+    settings = {**usual, "probes": 0, **settings, "keep_trees": True, "oob": False}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
     if forest.n_trees < 2:
         raise InputError("One tree has no standard error; grow at least two trees.")
@@ -92,9 +88,8 @@ def breiman_cutler(
     return selection_from(
         special.ndtr(-z),
         z,
-        kind=KIND,
+        Reference(KIND, np.zeros(len(z))),
         statistic="z-score of the permutation importance",
-        expected=np.zeros(len(z)),
         tally=forest.tally,
         alpha=alpha,
         error=error,

@@ -50,16 +50,8 @@ class Exceedances:
     def none_yet(cls, observed: Floats, *, keep: bool) -> Exceedances:
         """Before the first permutation."""
         zeros = np.zeros(len(observed), np.int64)
-        return cls(
-            observed=observed,
-            larger=zeros,
-            equal=zeros,
-            pooled_larger=zeros,
-            pooled_equal=zeros,
-            total=np.zeros(len(observed)),
-            permuted=() if keep else None,
-            done=0,
-        )
+        kept = () if keep else None
+        return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), kept, done=0)
 
     def plus(self, values: Floats) -> Exceedances:
         """One permutation more; this one stays as it is, so that Ctrl-C leaves no half of it."""
@@ -67,8 +59,8 @@ class Exceedances:
         not_larger = np.searchsorted(ordered, self.observed, "right")
         smaller = np.searchsorted(ordered, self.observed, "left")
         kept = self.permuted
-        return Exceedances(
-            observed=self.observed,
+        return replace(
+            self,
             larger=self.larger + (values > self.observed),
             equal=self.equal + (values == self.observed),
             pooled_larger=self.pooled_larger + (len(values) - not_larger),

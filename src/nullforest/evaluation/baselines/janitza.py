@@ -22,7 +22,8 @@ import numpy as np
 
 from nullforest._util.errors import InputError
 from nullforest.engine import grow
-from nullforest.evaluation.baselines.results import selection_from
+from nullforest.engine.settings import paper_settings
+from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import instrument
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.selection.error_rates import ErrorRate
@@ -76,20 +77,12 @@ def janitza(
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
+    X, y, alpha, error, seed, n_jobs, **settings
+        As in :func:`label_permutation`.
     statistic : {"corrected_gini", "permutation"}
         An importance that is symmetric around zero for a null feature.
-    alpha : float
-        The error rate to hold.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        Which error rate.
     plus_one : bool
         Never give a p-value of zero; False for the rule of ranger.
-    seed, n_jobs
-        Seed and threads.
-    **settings
-        All other settings of :func:`nullforest.grow`.
 
     Returns
     -------
@@ -118,28 +111,25 @@ def janitza(
             "or 'permutation'."
         )
     tool = instrument(X, statistic, seed=seed, n_jobs=n_jobs)
-    forest = grow(tool.table, y, seed=seed, n_jobs=n_jobs, **(settings | tool.settings))
+    settings = paper_settings(tool.table.shape[1]) | settings | tool.settings
+    forest = grow(tool.table, y, seed=seed, n_jobs=n_jobs, **settings)
     values = tool.read(forest)
     pvalues = mirrored_pvalues(values, plus_one=plus_one)
     below, null = int(np.sum(values < 0)), int(2 * np.sum(values < 0) + np.sum(values == 0))
-    notes: tuple[str, ...] = ()
-    if below < FEW:
-        notes = (
-            f"Only {below} importances are below zero, so no p-value is finer than "
-            f"{1 / (plus_one + null):.2g} and none is accurate; use label_permutation instead.",
-        )
+    note = (
+        f"Only {below} importances are below zero, so no p-value is finer than "
+        f"{1 / (plus_one + null):.2g} and none is accurate; use label_permutation instead."
+    )
     return selection_from(
         pvalues,
         values,
-        kind=KIND,
+        Reference(KIND, np.zeros(len(values)), {"below_zero": below, "null_size": null}),
         statistic=tool.name,
-        expected=np.zeros(len(values)),
         tally=tool.tally(forest),
         alpha=alpha,
         error=error,
         forests=1,
         seconds=monotonic() - start,
         one_threshold=True,
-        notes=notes,
-        details={"below_zero": below, "null_size": null},
+        notes=(note,) if below < FEW else (),
     )

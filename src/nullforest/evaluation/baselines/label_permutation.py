@@ -23,14 +23,15 @@ from typing import Any, Literal
 import numpy as np
 
 from nullforest import __version__
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest.compute.checkpoints import Checkpoint, digest
 from nullforest.engine import Forest, grow
+from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.baselines.exceedances import Exceedances
 from nullforest.evaluation.baselines.fits import FAMILIES, fitted_pvalues
-from nullforest.evaluation.baselines.relabelling import Labels, permuted_forests
-from nullforest.evaluation.baselines.results import selection_from
+from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
+from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.selection.error_rates import ErrorRate
@@ -122,13 +123,9 @@ def label_permutation(
     start = monotonic()
     _check(permutations, alpha, rule, pooled)
     tool = instrument(X, statistic, seed=seed, n_jobs=n_jobs)
-    labels = Labels(
-        y,
-        blocks=blocks,
-        sample_weight=settings.pop("sample_weight", None),
-        distances=settings.get("criterion") == "neighbourhood" and "distance" not in settings,
-    )
-    settings = settings | {"n_jobs": n_jobs} | tool.settings
+    labels = Labels.for_forest(y, blocks, settings)
+    usual = paper_settings(tool.table.shape[1])
+    settings = usual | settings | {"n_jobs": n_jobs} | tool.settings
     observed = grow(tool.table, y, seed=seed, sample_weight=labels.weight, **settings)
     values = tool.read(observed)
     keep = rule == "fitted"
@@ -144,7 +141,7 @@ def label_permutation(
                 f"{resume} holds {state.done} permutations, more than permutations = "
                 f"{permutations}; give at least {state.done}, or another folder."
             )
-        forests = permuted_forests(
+        forests = grow_permuted(
             tool.table,
             labels,
             permutations,
@@ -174,9 +171,8 @@ def label_permutation(
     return selection_from(
         pvalues,
         values,
-        kind=KIND,
+        Reference(KIND, state.total / state.done, details),
         statistic=tool.name,
-        expected=state.total / state.done,
         tally=tool.tally(observed),
         alpha=alpha,
         error=error,
@@ -184,7 +180,6 @@ def label_permutation(
         seconds=monotonic() - start,
         one_threshold=pooled,
         notes=tuple(notes),
-        details=details,
     )
 
 
@@ -194,8 +189,7 @@ def _check(permutations: int, alpha: float, rule: str, pooled: bool) -> None:
         raise InputError(f"permutations = {permutations!r} must be a whole number.")
     if permutations < 1:
         raise InputError(f"permutations = {permutations} must be at least 1.")
-    if rule not in RULES:
-        raise InputError(f"There is no rule {rule!r}; choose one of {', '.join(RULES)}.")
+    check_known("rule", rule, RULES)
     if rule == "fitted" and pooled:
         raise InputError("rule='fitted' fits each feature on its own; omit pooled.")
 

@@ -33,12 +33,7 @@ class Labels:
     """
 
     def __init__(
-        self,
-        y: Any,
-        *,
-        blocks: Any = None,
-        sample_weight: Any = None,
-        distances: bool = False,
+        self, y: Any, *, blocks: Any = None, sample_weight: Any = None, distances: bool = False
     ) -> None:
         if y is None:
             raise InputError("There are no labels to permute: y is None.")
@@ -46,6 +41,13 @@ class Labels:
         self.weight = None if sample_weight is None else np.asarray(sample_weight)
         self.distances = distances
         self.blocks = None if blocks is None else self._checked(blocks)
+
+    @classmethod
+    def for_forest(cls, y: Any, blocks: Any, settings: dict[str, Any]) -> Labels:
+        """The labels of forests of these settings, from which the sample weights are taken out."""
+        weight = settings.pop("sample_weight", None)
+        distances = settings.get("criterion") == "neighbourhood" and "distance" not in settings
+        return cls(y, blocks=blocks, sample_weight=weight, distances=distances)
 
     def _checked(self, blocks: Any) -> NDArray[np.int64]:
         codes = np.unique(np.asarray(blocks).astype(str), return_inverse=True)[1]
@@ -81,13 +83,14 @@ class Labels:
         return {"y": y} if self.weight is None else {"y": y, "sample_weight": self.weight[order]}
 
 
-def permuted_forests(
+def grow_permuted(
     table: RankTable,
     labels: Labels,
     permutations: int,
     *,
     seed: int,
     first: int = 0,
+    least: int = 1,
     deadline: float | None = None,
     progress: Report = silent,
     **settings: Any,
@@ -95,14 +98,14 @@ def permuted_forests(
     """Grow a forest for each of the permutations `first` to `permutations` - 1, in order.
 
     Permutation b and the seed of its forest depend on (seed, b) alone. Ends early, between two
-    whole forests, when the clock passes `deadline` (of `time.monotonic`); the very first
-    permutation is always finished.
+    whole forests, when the clock passes `deadline` (of `time.monotonic`); the `least` first
+    permutations are always finished.
     """
     backend = compute.find(settings.pop("backend", None))
     if backend is not None:
         shared = (table, labels, seed, settings | {"n_jobs": 1})
         done = first
-        for end, limit in [(1, None), (permutations, deadline)]:
+        for end, limit in [(least, None), (permutations, deadline)]:
             tasks = range(done, min(end, permutations))
             for forest in compute.each(_permuted_forest, shared, tasks, backend, deadline=limit):
                 done += 1
@@ -110,7 +113,7 @@ def permuted_forests(
                 yield forest
         return
     for b in range(first, permutations):
-        left = None if deadline is None or b == 0 else deadline - monotonic()
+        left = None if deadline is None or b < least else deadline - monotonic()
         if left is not None and left <= 0:
             return
 

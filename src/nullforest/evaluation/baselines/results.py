@@ -75,10 +75,9 @@ class Reference(Null):
 def selection_from(
     pvalues: Floats,
     values: Floats,
+    null: Reference,
     *,
-    kind: str,
     statistic: str,
-    expected: Floats,
     tally: Tally,
     alpha: float,
     error: ErrorRate,
@@ -87,7 +86,6 @@ def selection_from(
     one_threshold: bool,
     support: NDArray[np.bool_] | None = None,
     notes: tuple[str, ...] = (),
-    details: Mapping[str, Any] | None = None,
 ) -> Selection:
     """Make a Selection of the p-values of a test.
 
@@ -111,7 +109,7 @@ def selection_from(
         expected_false_positives=level * len(pvalues),
         alpha=alpha,
         error=error,
-        null=Reference(kind, expected, details or {}),
+        null=null,
         tally=tally,
         notes=notes,
         seconds=seconds,

@@ -6,16 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import check_known
 from nullforest.engine import Forest, RankTable
-from nullforest.evaluation.importances import (
-    MEASURES,
-    Floats,
-    corrected_from,
-    measure,
-    with_shuffled_copies,
-    without_copies,
-)
+from nullforest.evaluation import importances
 from nullforest.tallies.tally import Tally
 
 Statistic = Literal["frequency", "gini", "corrected_gini", "permutation"]
@@ -43,31 +36,28 @@ class Instrument:
     name: str
     table: RankTable
     settings: dict[str, Any]
-    read: Callable[[Forest], Floats]
+    read: Callable[[Forest], importances.Floats]
     tally: Callable[[Forest], Tally]
 
 
-def instrument(X: Any, statistic: str, *, seed: int, n_jobs: int) -> Instrument:
+def instrument(X: Any, statistic: Statistic, *, seed: int, n_jobs: int) -> Instrument:
     """Prepare to measure a statistic of many forests on the same X."""
-    if statistic not in STATISTICS:
-        raise InputError(
-            f"There is no test of {statistic!r}; choose one of {', '.join(STATISTICS)}."
-        )
+    check_known("test of", statistic, STATISTICS)
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
     settings: dict[str, Any] = {"keep_trees": False, "oob": False, "probes": 0}
     if statistic == "corrected_gini":
         names = table.feature_names
         return Instrument(
-            MEASURES[statistic],
-            RankTable(with_shuffled_copies(table, seed), n_jobs=n_jobs),
+            importances.MEASURES[statistic],
+            RankTable(importances.with_shuffled_copies(table, seed), n_jobs=n_jobs),
             settings | {"keep_trees": True},  # the tally leaves out the nodes of copies
-            corrected_from,
-            lambda forest: without_copies(forest, names),
+            importances.corrected_from,
+            lambda forest: importances.without_copies(forest, names),
         )
     return Instrument(
-        MEASURES[statistic],
+        importances.MEASURES[statistic],
         table,
         settings | {"keep_trees": statistic == "permutation"},
-        lambda forest: measure(forest, table, statistic, n_jobs=n_jobs),
+        lambda forest: importances.measure(forest, table, statistic, n_jobs=n_jobs),
         lambda forest: forest.tally,
     )

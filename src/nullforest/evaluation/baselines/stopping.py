@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import floor, log
 from typing import Literal
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import check_known
 
 Stop = Literal["none", "certain", "besag_clifford", "sprt"]
 STOPS: tuple[Stop, ...] = ("none", "certain", "besag_clifford", "sprt")
@@ -54,8 +54,7 @@ class Stopping:
     b: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.rule not in STOPS:
-            raise InputError(f"There is no stop {self.rule!r}; choose one of {', '.join(STOPS)}.")
+        check_known("stop", self.rule, STOPS)
 
     def done(self, d: int, m: int) -> bool:
         """Whether to stop after m permutations with d exceedances."""
@@ -66,7 +65,8 @@ class Stopping:
         if self.rule == "besag_clifford":
             return d >= self.exceedances
         if self.rule == "sprt":
-            ratio = self._log_ratio(d, m)
+            p0, p1 = (1 + self.spread) * self.alpha, (1 - self.spread) * self.alpha
+            ratio = d * log(p1 / p0) + (m - d) * log((1 - p1) / (1 - p0))
             return ratio >= log((1 - self.b) / self.a) or ratio <= log(self.b / (1 - self.a))
         return False
 
@@ -91,7 +91,3 @@ class Stopping:
         """Most exceedances among all M permutations with which a feature is selected."""
         # The tolerance keeps α (M + 1) = 5.0 from becoming 4.999… and losing a whole step.
         return floor(self.alpha * (self.permutations + 1) + 1e-9) - 1
-
-    def _log_ratio(self, d: int, m: int) -> float:
-        p0, p1 = (1 + self.spread) * self.alpha, (1 - self.spread) * self.alpha
-        return d * log(p1 / p0) + (m - d) * log((1 - p1) / (1 - p0))

@@ -25,15 +25,14 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.engine import RankTable, grow
-from nullforest.evaluation.baselines.results import selection_from
+from nullforest.engine.settings import paper_settings
+from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
 from nullforest.evaluation.baselines.stopping import Stop, Stopping
 from nullforest.features.numbers import feature_numbers
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
-
-KIND = "variable permutation"
 
 
 def variable_permutation(
@@ -57,8 +56,8 @@ def variable_permutation(
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
+    X, y, alpha, error, n_jobs, progress, **settings
+        As in :func:`label_permutation`.
     statistic : {"permutation", "gini", "frequency", "corrected_gini"}
         The importance that is tested.
     features : sequence of int or mask, optional
@@ -70,20 +69,10 @@ def variable_permutation(
         stop for a decision at `alpha` and so go with error="fpr" only.
     exceedances : int
         Exceedances after which "besag_clifford" stops.
-    alpha : float
-        The error rate to hold.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        Which error rate.
     seed : int
         Seed. Permutation b of feature f and its forest depend on (seed, f, b) alone.
-    n_jobs : int
-        Threads; no effect on the answer.
     max_seconds : float, optional
         Answer with the features tested by then; the others get a p-value of 1.
-    progress : callable, optional
-        Told (features done, in all); a bar on the terminal where not given.
-    **settings
-        All other settings of :func:`nullforest.grow`.
 
     Returns
     -------
@@ -116,7 +105,8 @@ def variable_permutation(
     F = table.shape[1]
     tested = (np.arange(F) if features is None else feature_numbers(features, F)).tolist()
     tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)
-    settings = settings | {"n_jobs": n_jobs} | tool.settings
+    usual = paper_settings(tool.table.shape[1])
+    settings = usual | settings | {"n_jobs": n_jobs} | tool.settings
     observed = grow(tool.table, y, seed=seed, **settings)
     values = tool.read(observed)
     pvalues, expected = np.ones(F), np.full(F, np.nan)
@@ -142,9 +132,12 @@ def variable_permutation(
     return selection_from(
         pvalues,
         values,
-        kind=KIND,
+        Reference(
+            "variable permutation",
+            np.where(used > 0, expected, values),
+            {"stop": stop, "permutations": used.tolist()},
+        ),
         statistic=tool.name,
-        expected=np.where(used > 0, expected, values),
         tally=tool.tally(observed),
         alpha=alpha,
         error=error,
@@ -152,7 +145,6 @@ def variable_permutation(
         seconds=monotonic() - start,
         one_threshold=False,
         notes=tuple(notes),
-        details={"stop": stop, "permutations": used.tolist()},
     )
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest.engine import RankTable
+from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.comparison.adapters import METHODS, Answer, Problem
 from nullforest.evaluation.comparison.result import Comparison, rates
 from nullforest.evaluation.packages import PACKAGES
@@ -48,20 +49,14 @@ def compare(
         test the same trees.
     methods : sequence of str
         Names from `METHODS`. One that cannot be run here is left out, with the reason in `skipped`.
-    alpha : float
-        Level of the error rate.
-    error : {"fpr", "fdr", "fdr_by", "fwer"}
-        Which error rate; Boruta has rules of its own.
+    alpha, error
+        As in :func:`nullforest.select`; Boruta has rules of its own.
     relevant : array-like of bool or of column numbers, optional
         Relevant features, where known.
     permutations, rounds : int
         Permutations of the permutation tests; rounds of Boruta.
-    seed, n_jobs
-        Seed and threads.
-    progress : callable, optional
-        Told (methods done, in all); a bar on the terminal where not given.
-    **settings
-        All other settings of :func:`nullforest.grow`: trees, candidates, draw, samples, …
+    seed, n_jobs, progress, **settings
+        As in :func:`nullforest.baselines.label_permutation`.
 
     Returns
     -------
@@ -76,13 +71,14 @@ def compare(
     ([1.0, 1.0], 1)
     """
     check_alpha(alpha)
-    unknown = [m for m in methods if m not in METHODS]
-    if unknown or not methods:
-        raise InputError(
-            f"There is no method {unknown[0] if unknown else ''!r}; choose from "
-            f"{', '.join(METHODS)}."
-        )
+    for method in methods or [""]:
+        check_known("method", method, METHODS)
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    usual = paper_settings(table.shape[1])
+    for name in usual:  # "auto" and None stand for these
+        if settings.get(name) not in (None, "auto"):
+            usual[name] = settings[name]
+    settings |= usual
     problem = Problem(table, y, alpha, error, permutations, rounds, seed, n_jobs, settings)
     answers: dict[str, Answer] = {}
     skipped: dict[str, str] = {}
@@ -148,10 +144,8 @@ def compare_runs(
     with progress_bar("Comparing on simulated data", progress) as tell:
         for r in range(repeats):
             X, y, relevant = make(r)
-            progress = lambda done, total, r=r: tell(r + done / total, repeats)  # noqa: E731
-            frame = compare(
-                X, y, methods, relevant=relevant, seed=r, progress=progress, **settings
-            ).table
+            settings |= {"relevant": relevant, "seed": r, "progress": step_of(tell, r, repeats)}
+            frame = compare(X, y, methods, **settings).table
             frame["any_false"] = (frame["fpr"] > 0).astype(float)
             rows.append(frame.drop(columns=[c for c in frame if str(c).endswith("_se")]))
     every = pd.concat(rows, keys=range(repeats))

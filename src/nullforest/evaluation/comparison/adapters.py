@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -15,8 +15,12 @@ from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.settings import resolved_number
 from nullforest.evaluation import baselines
 from nullforest.evaluation.packages import PACKAGES, PackageTask
+from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
+
+#: Settings of a problem that the permutation tests take.
+_PERMUTATION = ("permutations", "error", "progress")
 
 
 @dataclass(frozen=True)
@@ -65,57 +69,39 @@ class Problem:
         return self.settings | {"alpha": self.alpha, "seed": self.seed, "n_jobs": self.n_jobs}
 
 
-def _tested(null: str) -> Callable[[Problem], Answer]:
+def _tested(null: Kind) -> Callable[[Problem], Answer]:
     def run(problem: Problem) -> Answer:
         forest, start = problem.forest(probed=null == "probes"), monotonic()
-        selection = select(forest.tally, problem.alpha, problem.error, null)  # type: ignore[arg-type]  # a Kind, by METHODS
-        seconds = forest.seconds + monotonic() - start
-        return Answer(selection.support, selection.pvalues, 1, seconds, selection.notes)
+        selection = select(forest.tally, problem.alpha, problem.error, null)
+        return _answer(replace(selection, seconds=forest.seconds + monotonic() - start))
 
     return run
 
 
-def _answer(selection: Selection) -> Answer:
-    return Answer(
-        selection.support,
-        selection.pvalues,
-        selection.forests,
-        selection.seconds or 0.0,
-        selection.notes,
-    )
+def _answer(s: Selection) -> Answer:
+    return Answer(s.support, s.pvalues, s.forests, s.seconds or 0.0, s.notes)
 
 
-def _altmann(statistic: Any) -> Callable[[Problem], Answer]:
-    return lambda p: _answer(
-        baselines.label_permutation(
-            p.table,
-            p.y,
-            statistic=statistic,
-            permutations=p.permutations,
-            error=p.error,
-            progress=p.progress,
-            **p.common(),
-        )
-    )
+def _published(
+    test: Callable[..., Selection], *names: str, **options: Any
+) -> Callable[[Problem], Answer]:
+    """A published test that takes these settings of the problem beside those that all take."""
+
+    def run(p: Problem) -> Answer:
+        given = {name: getattr(p, name) for name in names}
+        return _answer(test(p.table, p.y, **given, **options, **p.common()))
+
+    return run
 
 
 def _hapfelmeier(p: Problem) -> Answer:
-    return _answer(
-        baselines.variable_permutation(
-            p.table,
-            p.y,
-            permutations=p.permutations,
-            stop="certain" if p.error == "fpr" else "besag_clifford",
-            error=p.error,
-            progress=p.progress,
-            **p.common(),
-        )
-    )
+    stop = "certain" if p.error == "fpr" else "besag_clifford"
+    return _published(baselines.variable_permutation, *_PERMUTATION, stop=stop)(p)
 
 
 def _boruta(p: Problem) -> Answer:
-    given = {k: v for k, v in p.common().items() if k != "candidates"}  # it has twice the features
-    return _answer(baselines.boruta(p.table, p.y, rounds=p.rounds, progress=p.progress, **given))
+    settings = {k: v for k, v in p.settings.items() if k != "candidates"}  # twice the features
+    return _published(baselines.boruta, "rounds", "progress")(replace(p, settings=settings))
 
 
 def _other_package(name: str) -> Callable[[Problem], Answer]:
@@ -150,14 +136,17 @@ METHODS: dict[str, Callable[[Problem], Answer]] = {
     "paper": _tested("paper"),
     "bagged": _tested("bagged"),
     "probes": _tested("probes"),
-    "altmann": _altmann("frequency"),
-    "altmann_gini": _altmann("gini"),
-    "altmann_permutation": _altmann("permutation"),
+    **{
+        name: _published(baselines.label_permutation, *_PERMUTATION, statistic=statistic)
+        for name, statistic in [
+            ("altmann", "frequency"),
+            ("altmann_gini", "gini"),
+            ("altmann_permutation", "permutation"),
+        ]
+    },
     "hapfelmeier": _hapfelmeier,
-    "breiman_cutler": lambda p: _answer(
-        baselines.breiman_cutler(p.table, p.y, error=p.error, **p.common())
-    ),
-    "janitza": lambda p: _answer(baselines.janitza(p.table, p.y, error=p.error, **p.common())),
+    "breiman_cutler": _published(baselines.breiman_cutler, "error"),
+    "janitza": _published(baselines.janitza, "error"),
     "boruta": _boruta,
     **{name: _other_package(name) for name in PACKAGES},
 }

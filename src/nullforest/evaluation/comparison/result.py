@@ -66,13 +66,15 @@ class Comparison:
     @property
     def pvalues(self) -> pd.DataFrame:
         """p-values side by side: one row per feature, one column per method."""
-        columns = {method: a.pvalues for method, a in self.answers.items()}
-        return pd.DataFrame(columns, index=pd.Index(self.names, name="feature"))
+        return self._frame("pvalues")
 
     @property
     def support(self) -> pd.DataFrame:
         """Selected features: one row per feature, one column per method."""
-        columns = {method: a.support for method, a in self.answers.items()}
+        return self._frame("support")
+
+    def _frame(self, what: str) -> pd.DataFrame:
+        columns = {method: getattr(answer, what) for method, answer in self.answers.items()}
         return pd.DataFrame(columns, index=pd.Index(self.names, name="feature"))
 
     def features(self) -> pd.DataFrame:

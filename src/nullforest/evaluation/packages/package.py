@@ -29,18 +29,24 @@ class PackageTask:
 
 @dataclass(frozen=True)
 class PackageResult:
-    """p-values (NaN where there are none), the selection if it has a rule of its own, the cost."""
+    """p-values (NaN where there are none), the selection if it has a rule of its own, the cost.
+
+    `seconds` is the time of the test alone, where data are passed to another process.
+    """
 
     pvalues: NDArray[np.float64]
     support: NDArray[np.bool_] | None
     forests: int
+    seconds: float | None = None
 
 
 class OtherPackage(Protocol):
     """A test in another package."""
 
-    #: The test, with its package.
-    title: str
+    @property
+    def title(self) -> str:
+        """The test, with its package."""
+        ...
 
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""

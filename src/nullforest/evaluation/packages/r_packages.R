@@ -1,5 +1,5 @@
 # Tests of R packages. Called by r_packages.py with key=value arguments; writes one p-value per
-# feature to p.bin.
+# feature to p.bin, and the seconds of the test after them.
 arguments <- strsplit(commandArgs(trailingOnly = TRUE), "=", fixed = TRUE)
 given <- setNames(lapply(arguments, function(a) a[2]), vapply(arguments, function(a) a[1], ""))
 number <- function(key) as.numeric(given[[key]])
@@ -13,6 +13,7 @@ y <- read("y.bin", samples)
 if (number("classes")) y <- factor(y)
 data <- data.frame(x, y = y)
 
+start <- proc.time()[["elapsed"]]
 threads <- if (number("threads") > 0) number("threads") else NULL
 grow <- function(importance) {
   ranger::ranger(
@@ -40,4 +41,5 @@ if (given$test == "altmann") {
   p <- table$p_value[match(colnames(x), as.character(table$variable))]
   p[is.na(p)] <- 1 # a feature that was never selected is not in the table
 }
+p <- c(p, proc.time()[["elapsed"]] - start)
 writeBin(as.double(p), file.path(given$folder, "p.bin"), size = 8, endian = "little")

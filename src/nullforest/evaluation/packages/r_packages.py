@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -26,12 +27,14 @@ def has_r_package(package: str) -> bool:
     )
 
 
-class _InR:
-    """A test in `r_packages.R`, by its name there."""
+@dataclass(frozen=True)
+class InR:
+    """A test in `r_packages.R`, by its name there; `permuted` if it grows more than one forest."""
 
     title: str
     test: str
     packages: tuple[str, ...] = ("ranger",)
+    permuted: bool = False
 
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""
@@ -39,10 +42,6 @@ class _InR:
             return "R is not installed: there is no Rscript"
         lacking = [p for p in self.packages if not has_r_package(p)]
         return f"R has no package {lacking[0]}" if lacking else ""
-
-    def forests(self, task: PackageTask) -> int:
-        """Forests that the test grows."""
-        return 1
 
     def run(self, task: PackageTask) -> PackageResult:
         """Pass the data to R as plain files and read the p-values back."""
@@ -69,31 +68,6 @@ class _InR:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise InputError(f"{self.title} failed in R: {done.stderr.strip()[-300:]}")
-            pvalues = np.fromfile(Path(folder) / "p.bin", "<f8")
-        return PackageResult(pvalues, None, self.forests(task))
-
-
-class RangerAltmann(_InR):
-    """ranger's `importance_pvalues(method = "altmann")` on Gini importance."""
-
-    title = "Label permutation, by R's ranger on Gini importance"
-    test = "altmann"
-
-    def forests(self, task: PackageTask) -> int:
-        """One, and one for each permutation."""
-        return 1 + task.permutations
-
-
-class RangerJanitza(_InR):
-    """ranger's `importance_pvalues(method = "janitza")` on corrected Gini importance."""
-
-    title = "Janitza's mirrored null, by R's ranger on corrected Gini importance"
-    test = "janitza"
-
-
-class Explainer(_InR):
-    """The binomial p-value of randomForestExplainer, on a ranger forest."""
-
-    title = "Binomial p-value of split counts, by R's randomForestExplainer on ranger's forest"
-    test = "explainer"
-    packages = ("ranger", "randomForestExplainer")
+            *pvalues, seconds = np.fromfile(Path(folder) / "p.bin", "<f8")
+        forests = 1 + task.permutations * self.permuted
+        return PackageResult(np.array(pvalues), None, forests, float(seconds))

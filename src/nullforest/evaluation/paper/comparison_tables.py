@@ -20,9 +20,9 @@ from nullforest.evaluation.paper.claims import Claim, in_settings
 from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Settings
 from nullforest.evaluation.paper.figures import PALETTE, facets, mark_levels, panels
 from nullforest.evaluation.paper.outcomes import Outcome, read_outcomes
+from nullforest.evaluation.paper.rate_tables import RATES, rate_row
 from nullforest.evaluation.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
 from nullforest.evaluation.paper.store import Cell, Record
-from nullforest.evaluation.paper.tables import RATES, rate_row
 from nullforest.nulls.paper import PaperNull
 
 if TYPE_CHECKING:

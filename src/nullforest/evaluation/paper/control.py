@@ -15,7 +15,7 @@ from nullforest.evaluation.paper import high_dimensional
 from nullforest.evaluation.paper.claims import ADDED, Claim, in_settings, trend
 from nullforest.evaluation.paper.figures import rate_figure
 from nullforest.evaluation.paper.outcomes import NULLS
-from nullforest.evaluation.paper.tables import ALPHAS, RATES, Rate, rate_table
+from nullforest.evaluation.paper.rate_tables import ALPHAS, RATES, Rate, rate_table
 
 _NODES: dict[str, Rate] = {"nodes_per_tree": lambda outcome, _: outcome.nodes_per_tree}
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nullforest._util.errors import MissingExtraError
+from nullforest._util.errors import optional
 from nullforest.evaluation.paper.experiment import Parameters, Results, grid
-from nullforest.evaluation.paper.tables import ALPHAS
+from nullforest.evaluation.paper.rate_tables import ALPHAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,11 +61,8 @@ def facets(
     `draw` gets the axes of a panel, its part of the table and its values; `legend` is the size of
     the type in the legend.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plot", "A figure") from None
-    fig = Figure(figsize=(3.4 * len(columns), 2.6 * len(rows)), layout="constrained")
+    figure = optional("matplotlib.figure", "plot", "A figure")
+    fig: Figure = figure.Figure(figsize=(3.4 * len(columns), 2.6 * len(rows)), layout="constrained")
     axes = fig.subplots(len(rows), len(columns), squeeze=False)
     for (row, column), ax in zip(product(rows, columns), axes.flat, strict=True):
         key = {**row, **column}

@@ -18,9 +18,9 @@ from nullforest.evaluation.paper.claims import ADDED, Claim
 from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Settings
 from nullforest.evaluation.paper.figures import COLOURS, PALETTE, facets, panels, words
 from nullforest.evaluation.paper.outcomes import NULLS
+from nullforest.evaluation.paper.rate_tables import curve_table
 from nullforest.evaluation.paper.stop_rules import BEST_RULE, StopRule
 from nullforest.evaluation.paper.store import Cell
-from nullforest.evaluation.paper.tables import curve_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

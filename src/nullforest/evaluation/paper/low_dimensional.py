@@ -21,9 +21,9 @@ from nullforest.evaluation.paper.claims import ADDED, Claim
 from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Size
 from nullforest.evaluation.paper.figures import COLOURS, facets, panels
 from nullforest.evaluation.paper.outcomes import NULLS, read_outcomes
+from nullforest.evaluation.paper.rate_tables import curve_table, setting
 from nullforest.evaluation.paper.stop_rules import StopRule
 from nullforest.evaluation.paper.store import Cell
-from nullforest.evaluation.paper.tables import curve_table, setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,9 +16,9 @@ from nullforest.evaluation.paper.claims import ADDED, Claim, trend
 from nullforest.evaluation.paper.experiment import Experiment, Results, Settings
 from nullforest.evaluation.paper.figures import rate_figure
 from nullforest.evaluation.paper.outcomes import NULLS, RELEVANT
+from nullforest.evaluation.paper.rate_tables import ALPHAS, RATES, Rate, rate_table
 from nullforest.evaluation.paper.stop_rules import BEST_RULE
 from nullforest.evaluation.paper.store import Cell
-from nullforest.evaluation.paper.tables import ALPHAS, RATES, Rate, rate_table
 
 _FULL = {
     "n_samples": 150,

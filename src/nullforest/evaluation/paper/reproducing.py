@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from nullforest import __version__
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, silent
 from nullforest.evaluation.paper import (
@@ -22,10 +22,10 @@ from nullforest.evaluation.paper import (
     low_dimensional,
     power,
 )
-from nullforest.evaluation.paper.agreement import compared
 from nullforest.evaluation.paper.experiment import Experiment, Finished, Size
 from nullforest.evaluation.paper.figures import png
 from nullforest.evaluation.paper.page import render_page
+from nullforest.evaluation.paper.printed_rates import compared
 from nullforest.evaluation.paper.running import finished_results, run_cells
 from nullforest.evaluation.paper.store import Store
 from nullforest.evaluation.paper.verdict import Facts, markdown, verdict
@@ -80,9 +80,8 @@ def experiments(names: Sequence[str] = ()) -> list[Experiment]:
     >>> [experiment.name for experiment in experiments(["power", "control"])]
     ['control', 'power']
     """
-    unknown = [name for name in names if name not in NAMES]
-    if unknown:
-        raise InputError(f"There is no experiment {unknown[0]!r}; choose from {', '.join(NAMES)}.")
+    for name in names:
+        check_known("experiment", name, NAMES)
     return [experiment for experiment in EXPERIMENTS if not names or experiment.name in names]
 
 

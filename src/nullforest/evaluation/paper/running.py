@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from joblib import Parallel, delayed
-
 from nullforest import compute as backends
 from nullforest._util.progress import Report, silent
+from nullforest.compute.joblib import JoblibBackend
 from nullforest.engine.settings import n_threads
 from nullforest.evaluation.paper.computing import compute
 from nullforest.evaluation.paper.experiment import Results
@@ -79,14 +78,11 @@ def run_cells(
 
 
 def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
-    backend = backends.find()
-    if backend is not None:
-        yield from (found for _, found in backend.run(_computed_run, (seed,), tasks))
-    elif jobs == 1 or len(tasks) < 2:
+    backend = backends.find() or (JoblibBackend(jobs) if min(jobs, len(tasks)) > 1 else None)
+    if backend is None:
         yield from (_computed_run(seed, task) for task in tasks)
     else:
-        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
-        yield from pool(delayed(_computed_run)(seed, task) for task in tasks)
+        yield from (found for _, found in backend.run(_computed_run, (seed,), tasks))
 
 
 def _computed_run(seed: int, task: Task) -> tuple[Cell, int, Record]:

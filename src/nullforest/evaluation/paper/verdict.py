@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import poisson
 
-from nullforest.evaluation.paper import agreement
+from nullforest.evaluation.paper import printed_rates
 from nullforest.evaluation.paper.claims import ADDED, ENOUGH_RUNS, held
 from nullforest.evaluation.paper.experiment import Finished
 from nullforest.evaluation.paper.stop_rules import BEST_RULE
@@ -163,13 +163,13 @@ def _counted(one: Finished) -> tuple[object, ...]:
 
 def _comparison(comparison: Finished) -> tuple[str, list[str]]:
     """The verdict on the two printed tables, and the sections that show every number."""
-    numbers = agreement.compared(comparison.table)
+    numbers = printed_rates.compared(comparison.table)
     if numbers.empty:
         return "None of the printed settings was run.", []
-    ranked = agreement.ranking(numbers)
-    rule, pairing = agreement.best(ranked)
+    ranked = printed_rates.ranking(numbers)
+    rule, pairing = printed_rates.best(ranked)
     fits = (numbers["rule"] == rule) & (numbers["pairing"] == pairing)
-    chosen = agreement.best_reading(numbers[fits])
+    chosen = printed_rates.best_reading(numbers[fits])
     read = numbers[numbers["reading"].isin(chosen["reading"].unique())]
     enough = comparison.runs >= ENOUGH_RUNS
     readings = "\n".join(f"- `{name}`: {words};" for name, words in _READING.items())
@@ -190,7 +190,7 @@ def _comparison(comparison: Finished) -> tuple[str, list[str]]:
 
 def _agreement(numbers: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: str) -> str:
     """Sentences about the printed numbers that agree with ours."""
-    agrees, row = chosen["agrees"], agreement.COPIED
+    agrees, row = chosen["agrees"], printed_rates.COPIED
     readings = " and ".join(_READING[name] for name in chosen["reading"].unique())
     copied = (chosen["n_samples"] == row[0]) & (chosen["n_features"] == row[1])
     own = agrees[~copied]
@@ -207,7 +207,7 @@ def _agreement(numbers: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: 
             f"Counted once, in the table captioned {once.name}, which it fits better: "
             f"{_of(own.sum() + once['sum'], len(own) + once['size'])} agree."
         )
-    for other in agreement.PAIRINGS:
+    for other in printed_rates.PAIRINGS:
         if other != pairing:
             shares = numbers[numbers["pairing"] == other].groupby("rule")["agrees"].mean()
             lines.append(
@@ -262,13 +262,13 @@ def _beside(numbers: pd.DataFrame, rule: str, caption: str) -> str:
         row = [method, f"{S}, {F}", f"{relevant:.0%}", str(alpha), str(rate).upper()]
         row.append(f"{same['printed'].iloc[0]:.3f}")
         by = {ours.pairing: ours for ours in same.itertuples()}
-        for pairing in agreement.PAIRINGS:
+        for pairing in printed_rates.PAIRINGS:
             ours = by.get(pairing)
             row.append(f"{ours.ours:.4f} ± {ours.ours_se:.4f}" if ours else "–")
             row.append(("yes" if ours.agrees else "no") if ours else "–")
         rows.append(row)
     columns = ["method", "S, F", "relevant", "α", "rate", "printed"]
-    for pairing in agreement.PAIRINGS:
+    for pairing in printed_rates.PAIRINGS:
         columns += [f"ours, captions {pairing}", "agrees"]
     title = f"### The table captioned Strategy {caption}, stop rule {rule}"
     return f"{title}\n\n{markdown(columns, rows)}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nullforest._util.errors import InputError
-from nullforest.report.plots.base import Display
+from nullforest._util.errors import check_known
 from nullforest.report.plots.counts import CountsDisplay
+from nullforest.report.plots.display import Display
+from nullforest.report.plots.over_trees import StabilityDisplay, TrajectoryDisplay
 from nullforest.report.plots.significance import ManhattanDisplay, VolcanoDisplay
-from nullforest.report.plots.trajectory import StabilityDisplay, TrajectoryDisplay
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
@@ -34,7 +34,6 @@ DISPLAYS: dict[str, Any] = {
 
 def plot(selection: Selection, kind: str = "counts", **options: Any) -> Display:
     """Draw a selection; see :meth:`nullforest.Selection.plot`."""
-    if kind not in DISPLAYS:
-        raise InputError(f"There is no plot {kind!r}; choose one of {', '.join(DISPLAYS)}.")
+    check_known("plot", kind, DISPLAYS)
     display: Display = DISPLAYS[kind].from_selection(selection, **options)
     return display

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from nullforest._util.errors import InputError
 from nullforest.report.histogram import histogram
-from nullforest.report.plots.base import INK, KNOWN, NULL, OTHER, SELECTED, Display, Floats, Ints
+from nullforest.report.plots.display import INK, KNOWN, NULL, OTHER, SELECTED, Display, Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

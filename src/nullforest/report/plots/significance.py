@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
-from nullforest.report.plots.base import INK, OTHER, SELECTED, Display, Floats, Mask, log_p
+from nullforest.report.plots.display import INK, OTHER, SELECTED, Display, Floats, Mask, log_p
 from nullforest.selection.error_rates import critical_level
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ OTHER_TOO = "#64748b"
 NEVER = 0.5
 
 
+@dataclass(eq=False)
 class _SignificanceDisplay(Display):
     log_pvalues: Floats
     support: Mask
@@ -94,10 +95,6 @@ class ManhattanDisplay(_SignificanceDisplay):
     """
 
     positions: Floats
-    log_pvalues: Floats
-    support: Mask
-    limit: float
-    names: NDArray[np.str_]
     groups: NDArray[np.int64]
     group_names: list[str]
 
@@ -186,10 +183,6 @@ class VolcanoDisplay(_SignificanceDisplay):
     """
 
     effects: Floats
-    log_pvalues: Floats
-    support: Mask
-    limit: float
-    names: NDArray[np.str_]
 
     @classmethod
     def from_selection(

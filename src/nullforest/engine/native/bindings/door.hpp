@@ -118,23 +118,6 @@ struct PyRankTable {
     Input<std::uint64_t> differs;
     Input<std::uint32_t> n_known;
     std::unique_ptr<RankTable> table;
-
-    PyRankTable(const nb::object& array, std::size_t n_threads, std::size_t first_feature);
-    // A finished table whose arrays lie in a file or in memory that others share; see `arrays`.
-    // Those in memory are verified at once, mapped files by `verify`.
-    PyRankTable(const nb::object& values, std::size_t n_samples, Input<std::uint8_t> block_,
-                Input<std::uint64_t> differs_, Input<std::uint32_t> n_known_,
-                Input<std::uint8_t> flags_, std::uint64_t fingerprint, std::size_t most_resident,
-                std::size_t value_bytes);
-};
-
-struct PyProbes {
-    ProbeSet set;
-    PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_strata,
-             const std::vector<std::uint32_t>& n_probes, const std::vector<std::uint8_t>& copies,
-             std::uint64_t seed, std::uint32_t in_tree, std::uint32_t at_node,
-             const std::vector<std::uint32_t>& sides, const Input<std::uint32_t>& rankings,
-             const Input<double>& weights);
 };
 
 // The target of `n_samples` samples; `n_classes` is 0 where it holds numbers or distances.
@@ -142,6 +125,13 @@ Outcome make_outcome(const std::string& criterion, const nb::object& y, std::siz
                      std::uint64_t n_classes, const nb::object& weight, std::uint32_t n_drawn);
 
 // ---- Out
+
+// What `work` returns, without the lock of the interpreter.
+template <class Work>
+auto unlocked(const Work& work) {
+    nb::gil_scoped_release release;
+    return work();
+}
 
 // A vector given to numpy without a copy.
 template <class T>

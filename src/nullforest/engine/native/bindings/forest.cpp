@@ -34,10 +34,9 @@ Outcome make_outcome(const std::string& criterion, const nb::object& y, std::siz
     // Squares of larger numbers overflow.
     require_all(numbers, [=](double v) { return std::fabs(v) < 1e150 && (v >= 0.0 || !distances); },
                 "y must be below 1e150, and distances not negative.");
-    if (distances) return Outcome::of_distances(numbers.data(), n_samples, w, n_drawn);
     require(numbers.shape(1) >= 1 && numbers.shape(1) < (1u << 31), "y must have columns.");
-    return Outcome::of_numbers(numbers.data(), n_samples,
-                               static_cast<std::uint32_t>(numbers.shape(1)), w);
+    return Outcome::of_values(distances ? Criterion::neighbourhood : Criterion::variance,
+                              numbers.data(), n_samples, numbers.shape(1), w, n_drawn);
 }
 
 static Settings make_settings(const nb::dict& d, const RankTable& table) {
@@ -101,14 +100,14 @@ static Dict trees_dict(FlatTree&& trees, std::vector<std::int64_t>&& offsets,
 
 static Dict grow(const PyRankTable& ranked, const std::string& criterion, const nb::object& y,
                  std::uint64_t n_classes, const nb::object& weight, const Dict& settings_dict,
-                 const PyProbes* probes, const std::vector<double>& coupling_edges,
+                 const ProbeSet* probes, const std::vector<double>& coupling_edges,
                  std::size_t n_threads, double max_seconds, const Dict& earlier,
                  const nb::object& progress) {
     const RankTable& table = *ranked.table;
     const std::size_t F = table.n_features(), S = table.n_samples();
     const Settings settings = make_settings(settings_dict, table);
     const Outcome outcome = make_outcome(criterion, y, S, n_classes, weight, settings.n_drawn);
-    require(!probes || probes->set.table->n_samples() == S,
+    require(!probes || probes->table->n_samples() == S,
             "The probes belong to a table of another number of samples.");
     require(coupling_edges.size() >= 2 && coupling_edges.size() <= 257 &&
                 std::is_sorted(coupling_edges.begin(), coupling_edges.end()),
@@ -123,8 +122,8 @@ static Dict grow(const PyRankTable& ranked, const std::string& criterion, const 
     };
     {
         nb::gil_scoped_release release;
-        grow_forest(table, outcome, settings, probes ? &probes->set : nullptr, coupling_edges,
-                    n_threads, max_seconds, poll, forest);
+        grow_forest(table, outcome, settings, probes, coupling_edges, n_threads, max_seconds, poll,
+                    forest);
     }
     const std::size_t n_bins = coupling_edges.size() - 1;
     Dict out;
@@ -146,7 +145,7 @@ static Dict grow(const PyRankTable& ranked, const std::string& criterion, const 
     if (probes) {
         out["probe_wins"] = to_numpy(std::move(forest.probe_wins));
         out["probe_couplings"] =
-            to_numpy(std::move(forest.probe_couplings), {probes->set.n_strata(), n_bins});
+            to_numpy(std::move(forest.probe_couplings), {probes->n_strata(), n_bins});
     }
     if (settings.oob && !settings.listed) {
         out["oob_sum"] = to_numpy(std::move(forest.oob_sum), {S, outcome.n_values()});

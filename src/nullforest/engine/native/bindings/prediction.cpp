@@ -48,30 +48,27 @@ struct HeldTrees {
     }
 };
 
-Array<double> predict(const Dict& trees, const nb::object& x, std::size_t n_samples,
-                      std::size_t n_threads) {
+// What `fill` finds for every sample: a row of as many numbers as the trees have of `width`.
+template <class T>
+Array<T> rows_of(const Dict& trees, const nb::object& x, std::size_t n_samples,
+                 std::size_t n_threads, std::size_t TreesView::*width,
+                 void (*fill)(const TreesView&, const Matrix&, std::size_t, const Poll&, T*)) {
     const HeldMatrix values(x, n_samples);
     const Matrix& matrix = values.matrix;
     const HeldTrees held(trees, matrix.n_features);
-    std::vector<double> out(matrix.n_samples * held.view.n_values);
-    {
-        nb::gil_scoped_release release;
-        mean_values(held.view, matrix, n_threads, check_signals, out.data());
-    }
-    return to_numpy(std::move(out), {matrix.n_samples, held.view.n_values});
+    std::vector<T> out(matrix.n_samples * held.view.*width);
+    unlocked([&] { fill(held.view, matrix, n_threads, check_signals, out.data()); });
+    return to_numpy(std::move(out), {matrix.n_samples, held.view.*width});
+}
+
+Array<double> predict(const Dict& trees, const nb::object& x, std::size_t n_samples,
+                      std::size_t n_threads) {
+    return rows_of(trees, x, n_samples, n_threads, &TreesView::n_values, &mean_values);
 }
 
 Array<std::int32_t> apply(const Dict& trees, const nb::object& x, std::size_t n_samples,
                           std::size_t n_threads) {
-    const HeldMatrix values(x, n_samples);
-    const Matrix& matrix = values.matrix;
-    const HeldTrees held(trees, matrix.n_features);
-    std::vector<std::int32_t> out(matrix.n_samples * held.view.n_trees);
-    {
-        nb::gil_scoped_release release;
-        find_leaves(held.view, matrix, n_threads, check_signals, out.data());
-    }
-    return to_numpy(std::move(out), {matrix.n_samples, held.view.n_trees});
+    return rows_of(trees, x, n_samples, n_threads, &TreesView::n_trees, &find_leaves);
 }
 
 auto permuted_errors(const Dict& trees, const nb::object& x, std::size_t n_samples,
@@ -95,11 +92,10 @@ auto permuted_errors(const Dict& trees, const nb::object& x, std::size_t n_sampl
     settings.replace = setting<bool>(settings_dict, "replace");
     settings.n_drawn = whole(settings_dict, "samples", 1, settings.replace ? 1u << 22 : S);
     std::vector<double> sum, sum_of_squares;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         oob_permutation(held.view, matrix, truth, settings, n_threads, check_signals, sum,
                         sum_of_squares);
-    }
+    });
     return std::make_tuple(to_numpy(std::move(sum)), to_numpy(std::move(sum_of_squares)));
 }
 

@@ -17,12 +17,13 @@ static std::vector<std::vector<std::uint32_t>> checked_strata(
     return features;
 }
 
-PyProbes::PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature_strata,
-                   const std::vector<std::uint32_t>& n_probes,
-                   const std::vector<std::uint8_t>& copies, std::uint64_t seed,
-                   std::uint32_t in_tree, std::uint32_t at_node,
-                   const std::vector<std::uint32_t>& sides, const Input<std::uint32_t>& rankings,
-                   const Input<double>& weights) {
+static void make(ProbeSet* self, const PyRankTable& ranked,
+                 const Input<std::int64_t>& feature_strata,
+                 const std::vector<std::uint32_t>& n_probes,
+                 const std::vector<std::uint8_t>& copies, std::uint64_t seed,
+                 std::uint32_t in_tree, std::uint32_t at_node,
+                 const std::vector<std::uint32_t>& sides, const Input<std::uint32_t>& rankings,
+                 const Input<double>& weights) {
     const std::size_t n_strata = n_probes.size();
     require(copies.size() == n_strata && sides.size() == n_strata,
             "n_probes, copies and sides must have one entry for each stratum.");
@@ -53,16 +54,12 @@ PyProbes::PyProbes(const PyRankTable& ranked, const Input<std::int64_t>& feature
                     "Each probe needs a ranking of its stratum and a positive, finite weight.");
     }
     nb::gil_scoped_release release;
-    set = make_probes(*ranked.table, feature_strata.data(), n_probes, copies, seed,
-                      {in_tree, at_node}, drawn, check_signals);
+    new (self) ProbeSet(make_probes(*ranked.table, feature_strata.data(), n_probes, copies, seed,
+                                    {in_tree, at_node}, drawn, check_signals));
 }
 
 static auto tie_profile(const PyRankTable& ranked) {
-    TieProfile profile;
-    {
-        nb::gil_scoped_release release;
-        profile = profile_ties(*ranked.table, check_signals);
-    }
+    TieProfile profile = unlocked([&] { return profile_ties(*ranked.table, check_signals); });
     return std::make_tuple(to_numpy(std::move(profile.n_levels)),
                            to_numpy(std::move(profile.equal_pairs)),
                            to_numpy(std::move(profile.n_missing)));
@@ -83,13 +80,10 @@ static Array<float> association(const PyRankTable& ranked,
     std::vector<std::uint8_t> needed(copies.size());
     needed[stratum] = copies[stratum];
     const auto features = checked_strata(table, feature_strata, copies, needed);
-    std::vector<float> found;
-    {
-        nb::gil_scoped_release release;
-        found = association_of_rankings(table, features[stratum], outcome,
-                                        family_key(seed, stratum), side, least, check_signals);
-    }
-    return to_numpy(std::move(found));
+    return to_numpy(unlocked([&] {
+        return association_of_rankings(table, features[stratum], outcome,
+                                       family_key(seed, stratum), side, least, check_signals);
+    }));
 }
 
 template <class T>
@@ -98,23 +92,17 @@ static Array<std::int64_t> copy(const std::vector<T>& values) {
 }
 
 void bind_probes(nb::module_& m) {
-    nb::class_<PyProbes>(m, "Probes", "The virtual probes of a forest (see probe_set.hpp).")
-        .def(nb::init<const PyRankTable&, const Input<std::int64_t>&,
-                      const std::vector<std::uint32_t>&, const std::vector<std::uint8_t>&,
-                      std::uint64_t, std::uint32_t, std::uint32_t,
-                      const std::vector<std::uint32_t>&, const Input<std::uint32_t>&,
-                      const Input<double>&>(),
-             "table"_a, "feature_strata"_a.noconvert(), "n_probes"_a, "copies"_a, "seed"_a,
-             "in_tree"_a, "at_node"_a, "sides"_a, "rankings"_a.noconvert(),
+    nb::class_<ProbeSet>(m, "Probes", "The virtual probes of a forest (see probe_set.hpp).")
+        .def("__init__", &make, "table"_a, "feature_strata"_a.noconvert(), "n_probes"_a, "copies"_a,
+             "seed"_a, "in_tree"_a, "at_node"_a, "sides"_a, "rankings"_a.noconvert(),
              "weights"_a.noconvert())
-        .def_prop_ro("ids", [](const PyProbes& p) { return copy(p.set.id); },
-                     nb::rv_policy::automatic)
-        .def_prop_ro("strata", [](const PyProbes& p) { return copy(p.set.stratum); },
+        .def_prop_ro("ids", [](const ProbeSet& p) { return copy(p.id); }, nb::rv_policy::automatic)
+        .def_prop_ro("strata", [](const ProbeSet& p) { return copy(p.stratum); },
                      nb::rv_policy::automatic)
         .def_prop_ro("weights",
-                     [](const PyProbes& p) { return to_numpy(std::vector<double>(p.set.weight)); },
+                     [](const ProbeSet& p) { return to_numpy(std::vector<double>(p.weight)); },
                      nb::rv_policy::automatic)
-        .def("column", [](const PyProbes& p, std::size_t i) { return column(*p.set.table, i); },
+        .def("column", [](const ProbeSet& p, std::size_t i) { return column(*p.table, i); },
              "number"_a, "Samples in order, whether each differs from the next, number known.");
     m.def("tie_profile", &tie_profile, "table"_a,
           "Per feature: distinct values, pairs of samples with equal values, missing values.");

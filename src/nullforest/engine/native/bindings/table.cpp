@@ -51,24 +51,24 @@ static void require_size(std::size_t n_samples, std::size_t n_features) {
             "A rank table takes 2 to 4194304 samples and up to 2147483647 features.");
 }
 
-PyRankTable::PyRankTable(const nb::object& array, std::size_t n_threads, std::size_t first_feature)
-    : x(array, 0) {
+static void rank(PyRankTable* self, const nb::object& array, std::size_t n_threads,
+                 std::size_t first_feature) {
+    HeldMatrix x(array, 0);
     require(x.matrix.data && !x.matrix.column_start, "X must be a matrix of float32 or float64.");
     require_size(x.matrix.n_samples, x.matrix.n_features);
-    nb::gil_scoped_release release;
-    table = std::make_unique<RankTable>(x.matrix, n_threads, check_signals, first_feature);
+    auto table = unlocked([&] {
+        return std::make_unique<RankTable>(x.matrix, n_threads, check_signals, first_feature);
+    });
+    new (self) PyRankTable{std::move(x), {}, {}, {}, {}, std::move(table)};
 }
 
-PyRankTable::PyRankTable(const nb::object& values, std::size_t n_samples,
-                         Input<std::uint8_t> block_, Input<std::uint64_t> differs_,
-                         Input<std::uint32_t> n_known_, Input<std::uint8_t> flags_,
-                         std::uint64_t fingerprint, std::size_t most_resident,
-                         std::size_t value_bytes)
-    : x(values, n_samples),
-      block(std::move(block_)),
-      flags(std::move(flags_)),
-      differs(std::move(differs_)),
-      n_known(std::move(n_known_)) {
+// A finished table whose arrays lie in a file or in memory that others share; see `arrays`. Those
+// in memory are verified at once, mapped files by `verify`.
+static void attach(PyRankTable* self, const nb::object& values, std::size_t n_samples,
+                   const Input<std::uint8_t>& block, const Input<std::uint64_t>& differs,
+                   const Input<std::uint32_t>& n_known, const Input<std::uint8_t>& flags,
+                   std::uint64_t fingerprint, std::size_t most_resident, std::size_t value_bytes) {
+    HeldMatrix x(values, n_samples);
     const std::size_t F = n_known.size();
     require_size(n_samples, F);
     if (!x.matrix.given()) x.matrix.n_features = F;
@@ -91,8 +91,9 @@ PyRankTable::PyRankTable(const nb::object& values, std::size_t n_samples,
     }
     const RankArrays arrays{block.data(), differs.data(), n_known.data(), flags.data(),
                             fingerprint,  most_resident,  value_bytes};
-    table = std::make_unique<RankTable>(x.matrix, arrays);
+    auto table = std::make_unique<RankTable>(x.matrix, arrays);
     if (most_resident == 0) table->verify(check_signals);
+    new (self) PyRankTable{std::move(x), block, flags, differs, n_known, std::move(table)};
 }
 
 Column column(const RankTable& table, std::size_t number) {
@@ -118,22 +119,15 @@ static auto arrays(nb::handle self) {
 
 void bind_table(nb::module_& m) {
     nb::class_<PyRankTable>(m, "RankTable", "The order of the samples in every feature.")
-        .def(nb::init<const nb::object&, std::size_t, std::size_t>(), "x"_a, "n_threads"_a,
-             "first_feature"_a = 0)
-        .def(nb::init<const nb::object&, std::size_t, Input<std::uint8_t>, Input<std::uint64_t>,
-                      Input<std::uint32_t>, Input<std::uint8_t>, std::uint64_t, std::size_t,
-                      std::size_t>(),
-             "x"_a.none(), "n_samples"_a, "block"_a.noconvert(), "differs"_a.noconvert(),
-             "n_known"_a.noconvert(), "flags"_a.noconvert(), "fingerprint"_a, "most_resident"_a,
-             "value_bytes"_a)
+        .def("__init__", &rank, "x"_a, "n_threads"_a, "first_feature"_a = 0)
+        .def("__init__", &attach, "x"_a.none(), "n_samples"_a, "block"_a.noconvert(),
+             "differs"_a.noconvert(), "n_known"_a.noconvert(), "flags"_a.noconvert(),
+             "fingerprint"_a, "most_resident"_a, "value_bytes"_a)
         .def("arrays", &arrays,
              "The parts of the table, not copied: block (and 64 bytes), differs, n_known, flags.")
         .def(
             "verify",
-            [](const PyRankTable& t) {
-                nb::gil_scoped_release release;
-                t.table->verify(check_signals);
-            },
+            [](const PyRankTable& t) { unlocked([&] { t.table->verify(check_signals); }); },
             "Read every column; raise InputError where one is damaged.")
         .def("column", [](const PyRankTable& t, std::size_t i) { return column(*t.table, i); },
              "number"_a, "Samples in order, whether each differs from the next, number known.")

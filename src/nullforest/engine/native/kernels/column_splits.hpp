@@ -1,5 +1,6 @@
-// The splits of a node by one column, in the order in which they are tried.
+// The splits of a node by one column, in the order in which they are tried, and the best of them.
 #pragma once
+#include "kernels/evaluator.hpp"
 #include "kernels/sorted_members.hpp"
 
 namespace nullforest {
@@ -27,5 +28,26 @@ void try_splits(const SortedMembers& members, Score& score, std::uint32_t min_le
         if (members.boundary[k - 1] && allowed(k + n - known) && offer(k, true)) return;
     }
 }
+
+// The best split of a node by one column: the first of those with the highest score.
+template <class Score>
+struct ColumnBest {
+    bool found = false;
+    typename Score::Value value{};
+    Split split;
+
+    ColumnBest() = default;
+    ColumnBest(std::uint32_t column, SortedMembers& members, Score& score, std::uint32_t min_leaf) {
+        members.sort_by(column);
+        try_splits(members, score, min_leaf, [&](std::uint32_t n_left, bool missing_left) {
+            const auto offered = score.score();
+            if (found && !(offered > value)) return false;
+            found = true;
+            value = offered;
+            split = {column, n_left, missing_left};
+            return score.perfect(value);
+        });
+    }
+};
 
 }  // namespace nullforest

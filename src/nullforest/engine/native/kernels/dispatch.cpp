@@ -88,13 +88,4 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
     return kernel;
 }
 
-std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
-                                          const Settings& settings, Weighting weighting) {
-    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
-    if (kernel.walk) return make_walk_evaluator(table, outcome, settings, kernel.walk);
-    if (kernel.sweep) return make_sweep_evaluator(table, outcome, settings, kernel.sweep);
-    if (kernel.scan) return make_scan_evaluator(table, outcome, settings, weighting, kernel.scan);
-    return make_generic_evaluator(table, outcome, settings, weighting);
-}
-
 }  // namespace nullforest

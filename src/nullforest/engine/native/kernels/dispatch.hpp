@@ -24,12 +24,4 @@ struct Kernel {
 Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
                      Weighting weighting);
 
-std::unique_ptr<Evaluator> make_walk_evaluator(const RankTable& table, const Outcome& outcome,
-                                               const Settings& settings, WalkKernel kernel);
-std::unique_ptr<Evaluator> make_sweep_evaluator(const RankTable& table, const Outcome& outcome,
-                                                const Settings& settings, SweepKernel kernel);
-std::unique_ptr<Evaluator> make_scan_evaluator(const RankTable& table, const Outcome& outcome,
-                                               const Settings& settings, Weighting weighting,
-                                               ScanKernel kernel);
-
 }  // namespace nullforest

@@ -38,11 +38,8 @@ struct Split {
     std::uint32_t feature = 0;
     std::uint32_t n_left = 0;
     bool missing_left = false;
-    // where the kernel knows them: the place of the feature among the candidates, in draw order,
-    // and whether both children are pure, so that nothing can beat it
-    static constexpr std::uint32_t kUnknown = 0xffffffffu;
-    std::uint32_t place = kUnknown;
-    bool perfect = false;
+    std::uint32_t place = 0;  // of the feature among the candidates, in draw order
+    bool perfect = false;     // both children are pure, so that nothing can beat it
 };
 
 // One per thread. Rules that every evaluator keeps, so that all find the same split:
@@ -62,7 +59,7 @@ public:
 std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,
                                                   const Settings& settings, Weighting weighting);
 
-// The fastest kernel that fits (see dispatch.cpp).
+// The fastest kernel that fits (see dispatch.hpp).
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
                                           const Settings& settings, Weighting weighting);
 

@@ -7,24 +7,18 @@
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
-#include <cstdint>
+#include "kernels/kernel_task.hpp"
 
 namespace nullforest {
 
-struct ScanTask {
+struct ScanTask : KernelTask {
     static constexpr std::uint32_t kMost = 512, kMostDraws = 1024;
     enum Kind { gini, entropy, variance };
 
     Kind kind;
     bool counts;  // bootstrap: members count as often as they were drawn
-    // the rank table
-    const std::uint8_t* order;
-    std::uint64_t stride;
-    std::uint32_t n_samples, n_words;
-    const std::uint8_t* flags;
     // the node; tables indexed by sample
     alignas(64) std::uint64_t member[8];
-    std::uint32_t n, min_leaf;
     std::int64_t weight;               // draws in the node
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
@@ -33,23 +27,12 @@ struct ScanTask {
     std::int64_t sum_of_squares, sum_of_terms;  // over the classes of the node
     std::uint32_t n_classes;
     const std::int64_t* entropy_terms;
-    // its candidates
-    std::uint64_t draw_key;
-    const std::uint32_t* pool;
-    std::uint32_t pool_size, side_a, side_b, candidates;
     // the best so far: top / bottom (Gini), top (variance), terms (entropy)
-    bool found, perfect;
-    std::uint32_t feature, n_left, place;
+    bool both_pure;
     double best_top, best_bottom;
     std::int64_t best_terms;
-    // instead of a search (`screened` is null then): whether each of these columns has a split as
-    // good as the best (the first `n_or_equal` of them) or better (the others)
-    const std::uint32_t* screened;
-    std::uint32_t n_screened, n_or_equal;
-    std::uint8_t* passes;
-    // positions at which the values of a feature differ
-    void* owner;
-    const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
+
+    bool perfect() const { return found && both_pure; }
 };
 
 using ScanKernel = void (*)(ScanTask& task);

@@ -2,7 +2,6 @@
 //   Pick(task); pick(order, ninth, out)   the members in sorted order; may write 64 past the end
 #pragma once
 #include "kernels/scan_kernel.hpp"
-#include "random/candidates.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -44,34 +43,22 @@ public:
     }
 
     void run() {
-        ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
-        Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        std::uint32_t place = 0;
-        candidates.visit([this](std::uint32_t feature) { prefetch(feature); },
-                         [&](std::uint32_t feature) {
-                             cross(feature);
-                             if (any_better()) confirm(feature, place);
-                             ++place;
-                             return task_.perfect;
-                         });
+        try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
+            cross(feature);
+            if (any_better()) confirm(feature, place);
+            return task_.perfect();
+        });
     }
 
     // Columns compared with a best that is known.
     void screen() {
-        constexpr std::uint32_t kAhead = 8;
-        for (std::uint32_t i = 0; i < task_.n_screened; ++i) {
-            if (i + kAhead < task_.n_screened) prefetch(task_.screened[i + kAhead]);
-            cross(task_.screened[i]);
-            task_.passes[i] = passes(task_.screened[i], i < task_.n_or_equal);
-        }
+        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
+            cross(column);
+            return passes(column, or_equal);
+        });
     }
 
 private:
-    void prefetch(std::uint32_t feature) const {
-        const std::uint8_t* p = task_.order + feature * task_.stride;
-        for (std::uint32_t w = 0; w < task_.n_words; ++w) fetch_line(p + 64 * w);
-    }
-
     // Weights left and right of position i, and what a score is divided by (zero: not allowed).
     void weigh(std::uint32_t i, std::int64_t left) {
         left_[i] = static_cast<double>(left);
@@ -85,8 +72,7 @@ private:
 
     // What every position of a column scores.
     void cross(std::uint32_t feature) {
-        const std::uint8_t* order = task_.order + feature * task_.stride;
-        pick_.pick(order, reinterpret_cast<const std::uint64_t*>(order + 64 * task_.n_words), id_);
+        pick_.pick(task_.column(feature), task_.ninth_bits(feature), id_);
         if (counts) {
             std::int64_t left = 0;
             for (std::uint32_t i = 0; i + 1 < task_.n; ++i) {
@@ -194,13 +180,16 @@ private:
             task_.feature = feature;
             task_.place = place;
             task_.n_left = i + 1;
+            if (kind == ScanTask::entropy) {
+                task_.best_terms = terms_[i];
+                task_.both_pure = terms_[i] == 0;
+                continue;
+            }
             task_.best_top = top_[i];
             task_.best_bottom = divide_[i];
-            task_.best_terms = terms_[i];
-            task_.perfect = kind == ScanTask::variance ? task_.n == 2
-                            : kind == ScanTask::gini
-                                ? top_[i] == static_cast<double>(task_.weight) * divide_[i]
-                                : terms_[i] == 0;
+            task_.both_pure = kind == ScanTask::variance
+                                  ? task_.n == 2
+                                  : top_[i] == static_cast<double>(task_.weight) * divide_[i];
         }
     }
 
@@ -209,9 +198,9 @@ private:
     std::uint32_t padded_;
     Id id_[ScanTask::kMost + 64];
     double allowed_[ScanTask::kMost], left_[ScanTask::kMost], right_[ScanTask::kMost];
-    double divide_[ScanTask::kMost], top_[ScanTask::kMost] = {};
+    double divide_[ScanTask::kMost], top_[ScanTask::kMost];
     double squares_left_[ScanTask::kMost], squares_right_[ScanTask::kMost];
-    std::int64_t terms_[ScanTask::kMost] = {};
+    std::int64_t terms_[ScanTask::kMost];
     std::int64_t in_left_[ScanTask::kMost];
 };
 

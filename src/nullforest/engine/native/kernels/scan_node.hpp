@@ -1,20 +1,19 @@
-// A node as the scan kernel sees it; shared by the search for a split and the scoring of probes.
+// A node as the scan kernel sees it: classes or one number, at most 512 samples, drawn once or
+// several times.
 #pragma once
 #include <algorithm>
 #include <vector>
 
-#include "kernels/evaluator.hpp"
+#include "kernels/kernel_node.hpp"
 #include "kernels/scan_kernel.hpp"
-#include "kernels/sorted_members.hpp"
 
 namespace nullforest {
 
-class ScanNode {
+class ScanNode : public KernelNode<ScanTask> {
 public:
     ScanNode(const RankTable& table, const Outcome& outcome, const Settings& settings,
              Weighting weighting)
-        : outcome_(outcome),
-          members_(table),
+        : KernelNode(table, outcome, settings),
           label_(outcome.label.begin(), outcome.label.end()),
           class_total_(outcome.n_classes),
           crossing_(outcome.classes() ? 0 : table.n_samples()) {
@@ -22,41 +21,18 @@ public:
                     : outcome.criterion == Criterion::entropy ? ScanTask::entropy
                                                               : ScanTask::variance;
         task.counts = weighting == Weighting::counts;
-        task.order = table.order(0);
-        task.stride = table.stride();
-        task.n_samples = static_cast<std::uint32_t>(table.n_samples());
-        task.n_words = static_cast<std::uint32_t>(table.n_words());
-        task.flags = table.flags();
-        task.min_leaf = settings.min_leaf;
         task.label = label_.data();
         task.crossing = crossing_.data();
         task.class_total = class_total_.data();
         task.n_classes = outcome.n_classes;
         task.entropy_terms = outcome.entropy_terms.data();
-        task.owner = this;
-        task.boundaries = [](void* self, std::uint32_t feature) {
-            return static_cast<ScanNode*>(self)->boundaries(feature);
-        };
     }
-    ScanNode(const ScanNode&) = delete;
-    ScanNode& operator=(const ScanNode&) = delete;
-
-    ScanTask task{};
-
-    // The table whose columns are scored, and the scratch to sort members by them.
-    void use(const RankTable& table, SortedMembers& members) {
-        task.order = table.order(0);
-        task.flags = table.flags();
-        sorted_ = &members;
-    }
-    SortedMembers& own_members() { return members_; }
 
     void begin_tree(const Bag& bag) { task.multiplicity = bag.count.data(); }
 
     void enter(const NodeQuery& node) {
-        node_ = &node;
+        enter_members(node);
         std::fill(task.member, task.member + 8, 0);
-        task.n = node.n;
         task.weight = 0;
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i];
@@ -67,7 +43,6 @@ public:
             enter_classes(node);
         else
             enter_numbers(node);
-        task.found = task.perfect = false;
     }
 
 private:
@@ -85,23 +60,14 @@ private:
     void enter_numbers(const NodeQuery& node) {
         std::int64_t sum = 0;
         for (std::uint32_t i = 0; i < node.n; ++i)
-            sum += task.multiplicity[node.samples[i]] * outcome_.fixed_number[node.samples[i]];
+            sum += task.multiplicity[node.samples[i]] * outcome_.fixed[node.samples[i]];
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i];
             crossing_[s] = static_cast<std::int64_t>(task.multiplicity[s]) *
-                           (task.weight * outcome_.fixed_number[s] - sum);
+                           (task.weight * outcome_.fixed[s] - sum);
         }
     }
-    const std::uint8_t* boundaries(std::uint32_t feature) {
-        sorted_->enter(node_->samples, node_->n);
-        sorted_->sort_by(feature);
-        sorted_->leave();
-        return sorted_->boundary.data();
-    }
 
-    const Outcome& outcome_;
-    SortedMembers members_, *sorted_ = &members_;
-    const NodeQuery* node_ = nullptr;
     std::vector<std::uint16_t> label_;
     std::vector<std::int64_t> class_total_, crossing_;
 };

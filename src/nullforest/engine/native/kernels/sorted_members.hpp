@@ -58,6 +58,13 @@ public:
             collect(feature, table_.ranks32(feature));
     }
 
+    // The members of a node in the order of one feature alone.
+    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature) {
+        enter(samples, count);
+        sort_by(feature);
+        leave();
+    }
+
 private:
     void walk(std::size_t feature) {
         const std::uint8_t* order = table_.order(feature);

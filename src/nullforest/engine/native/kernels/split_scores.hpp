@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "table/outcome.hpp"
@@ -25,36 +26,92 @@ inline bool operator>(const Fraction& a, const Fraction& b) {
     return a.top * b.bottom > b.top * a.bottom;
 }
 
+// The weights of a node and of its left side, whole (std::int64_t) or real (double).
+//
 // Every score class: enter(node) once per node, restart() per candidate, cross(sample) per sample
 // that goes left, then score(). perfect(score): whether both children are surely pure.
-class GiniScore {
+template <class Weight>
+class SplitScore {
 public:
-    using Value = Fraction;
-    GiniScore(const Outcome& outcome, const Bag& bag)
-        : outcome_(outcome), bag_(bag), total_(outcome.n_classes), left_(outcome.n_classes) {}
+    static constexpr bool kReal = std::is_same_v<Weight, double>;
+
+    SplitScore(const Outcome& outcome, const Bag& bag) : outcome_(outcome), bag_(bag) {}
+    bool perfect(double) const { return pair_; }  // roundings hide any other
+
+protected:
+    Weight of(std::uint32_t sample) const {
+        if constexpr (kReal)
+            return bag_.weight[sample];
+        else
+            return bag_.count[sample];
+    }
+    // Entry of the numbers or distances, whole with whole weights.
+    Weight y(std::size_t entry) const {
+        if constexpr (kReal)
+            return outcome_.value[entry];
+        else
+            return outcome_.fixed[entry];
+    }
+    void enter_weights(const std::uint32_t* samples, std::uint32_t n) {
+        pair_ = n == 2;
+        weight_ = 0;
+        for (std::uint32_t i = 0; i < n; ++i) weight_ += of(samples[i]);
+    }
+
+    const Outcome& outcome_;
+    const Bag& bag_;
+    Weight weight_ = 0, left_weight_ = 0;
+    bool pair_ = false;
+};
+
+// Weights of the classes.
+template <class Weight>
+class ClassScore : public SplitScore<Weight> {
+public:
+    ClassScore(const Outcome& outcome, const Bag& bag)
+        : SplitScore<Weight>(outcome, bag), total_(outcome.n_classes), left_(outcome.n_classes) {}
 
     void enter(const std::uint32_t* samples, std::uint32_t n) {
-        std::fill(total_.begin(), total_.end(), 0);
-        weight_ = 0;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            total_[outcome_.label[samples[i]]] += bag_.count[samples[i]];
-            weight_ += bag_.count[samples[i]];
-        }
+        this->enter_weights(samples, n);
+        std::fill(total_.begin(), total_.end(), Weight{0});
+        for (std::uint32_t i = 0; i < n; ++i)
+            total_[this->outcome_.label[samples[i]]] += this->of(samples[i]);
+    }
+    void restart() {
+        std::fill(left_.begin(), left_.end(), Weight{0});
+        this->left_weight_ = 0;
+    }
+    void cross(std::uint32_t sample) {
+        const Weight w = this->of(sample);
+        left_[this->outcome_.label[sample]] += w;
+        this->left_weight_ += w;
+    }
+
+protected:
+    std::vector<Weight> total_, left_;
+};
+
+class GiniScore : public ClassScore<std::int64_t> {
+public:
+    using Value = Fraction;
+    using ClassScore::ClassScore;
+
+    void enter(const std::uint32_t* samples, std::uint32_t n) {
+        ClassScore::enter(samples, n);
         squares_ = 0;
         for (std::int64_t t : total_) squares_ += t * t;
     }
     void restart() {
-        std::fill(left_.begin(), left_.end(), 0);
-        left_weight_ = left_squares_ = 0;
+        ClassScore::restart();
+        left_squares_ = 0;
         right_squares_ = squares_;
     }
     void cross(std::uint32_t sample) {
         const std::uint32_t c = outcome_.label[sample];
-        const std::int64_t w = bag_.count[sample], right = total_[c] - left_[c];
+        const std::int64_t w = of(sample), right = total_[c] - left_[c];
         left_squares_ += w * (2 * left_[c] + w);
         right_squares_ -= w * (2 * right - w);
-        left_[c] += w;
-        left_weight_ += w;
+        ClassScore::cross(sample);
     }
     Value score() const {
         const std::int64_t right = weight_ - left_weight_;
@@ -64,40 +121,29 @@ public:
     bool perfect(const Value& v) const { return v.top == Wide{weight_} * v.bottom; }
 
 private:
-    const Outcome& outcome_;
-    const Bag& bag_;
-    std::vector<std::int64_t> total_, left_;
-    std::int64_t weight_ = 0, squares_ = 0, left_weight_ = 0, left_squares_ = 0, right_squares_ = 0;
+    std::int64_t squares_ = 0, left_squares_ = 0, right_squares_ = 0;
 };
 
-class EntropyScore {
+class EntropyScore : public ClassScore<std::int64_t> {
 public:
     using Value = std::int64_t;
-    EntropyScore(const Outcome& outcome, const Bag& bag)
-        : outcome_(outcome), bag_(bag), total_(outcome.n_classes), left_(outcome.n_classes) {}
+    using ClassScore::ClassScore;
 
     void enter(const std::uint32_t* samples, std::uint32_t n) {
-        std::fill(total_.begin(), total_.end(), 0);
-        weight_ = 0;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            total_[outcome_.label[samples[i]]] += bag_.count[samples[i]];
-            weight_ += bag_.count[samples[i]];
-        }
+        ClassScore::enter(samples, n);
         whole_terms_ = 0;
         for (std::int64_t t : total_) whole_terms_ += outcome_.entropy_terms[t];
     }
     void restart() {
-        std::fill(left_.begin(), left_.end(), 0);
-        left_weight_ = 0;
+        ClassScore::restart();
         terms_ = whole_terms_;
     }
     void cross(std::uint32_t sample) {
         const auto& q = outcome_.entropy_terms;
         const std::uint32_t c = outcome_.label[sample];
-        const std::int64_t w = bag_.count[sample], right = total_[c] - left_[c];
+        const std::int64_t w = of(sample), right = total_[c] - left_[c];
         terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
-        left_[c] += w;
-        left_weight_ += w;
+        ClassScore::cross(sample);
     }
     Value score() const {
         return terms_ - outcome_.entropy_terms[left_weight_] -
@@ -106,110 +152,161 @@ public:
     bool perfect(const Value& v) const { return v == 0; }
 
 private:
-    const Outcome& outcome_;
-    const Bag& bag_;
-    std::vector<std::int64_t> total_, left_;
-    std::int64_t weight_ = 0, left_weight_ = 0, terms_ = 0, whole_terms_ = 0;
+    std::int64_t terms_ = 0, whole_terms_ = 0;
 };
 
-class VarianceScore {
+// Real weights: sum over both sides of sum_c L_c^2 / W (Gini) or of sum_c L_c log2(L_c / W)
+// (entropy).
+class RealClassScore : public ClassScore<double> {
+public:
+    using Value = double;
+    using ClassScore::ClassScore;
+
+    Value score() const {
+        double left = 0.0, right = 0.0, sum = 0.0;
+        for (std::size_t c = 0; c < total_.size(); ++c) {
+            left += left_[c];
+            right += total_[c] - left_[c];
+        }
+        for (std::size_t c = 0; c < total_.size(); ++c)
+            sum += term(left_[c], left) + term(total_[c] - left_[c], right);
+        return sum;
+    }
+
+private:
+    double term(double part, double side) const {
+        if (!(part > 0.0) || !(side > 0.0)) return 0.0;
+        return outcome_.criterion == Criterion::gini ? part * part / side
+                                                     : part * std::log2(part / side);
+    }
+};
+
+// Numbers: sum over outputs of s_left^2 / W_left + s_right^2 / W_right, y less its node mean. With
+// whole weights y is whole too, and its mean enters with D.
+template <class Weight>
+class VarianceScore : public SplitScore<Weight> {
 public:
     using Value = double;
     VarianceScore(const Outcome& outcome, const Bag& bag)
-        : outcome_(outcome), bag_(bag), total_(outcome.n_outputs), left_(outcome.n_outputs) {}
+        : SplitScore<Weight>(outcome, bag), total_(outcome.n_outputs), left_(outcome.n_outputs) {}
 
     void enter(const std::uint32_t* samples, std::uint32_t n) {
-        std::fill(total_.begin(), total_.end(), 0);
-        weight_ = 0;
-        pair_ = n == 2;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::int64_t w = bag_.count[samples[i]];
-            weight_ += w;
+        this->enter_weights(samples, n);
+        std::fill(total_.begin(), total_.end(), Weight{0});
+        for (std::uint32_t i = 0; i < n; ++i)
             for (std::size_t q = 0; q < total_.size(); ++q)
-                total_[q] += w * outcome_.fixed_number[samples[i] * total_.size() + q];
-        }
+                total_[q] += this->of(samples[i]) * at(samples[i], q);
+        if constexpr (SplitScore<Weight>::kReal)
+            for (double& t : total_) t /= this->weight_;
     }
     void restart() {
-        std::fill(left_.begin(), left_.end(), 0);
-        left_weight_ = 0;
+        std::fill(left_.begin(), left_.end(), Weight{0});
+        this->left_weight_ = 0;
     }
     void cross(std::uint32_t sample) {
-        const std::int64_t w = bag_.count[sample];
-        left_weight_ += w;
-        for (std::size_t q = 0; q < left_.size(); ++q)
-            left_[q] += w * outcome_.fixed_number[sample * left_.size() + q];
+        const Weight w = this->of(sample);
+        this->left_weight_ += w;
+        for (std::size_t q = 0; q < left_.size(); ++q) {
+            if constexpr (SplitScore<Weight>::kReal)
+                left_[q] += w * (at(sample, q) - total_[q]);
+            else
+                left_[q] += w * at(sample, q);
+        }
     }
     Value score() const {
-        const double reciprocal = 1.0 / (static_cast<double>(left_weight_) *
-                                         static_cast<double>(weight_ - left_weight_));
+        const double spread = static_cast<double>(this->left_weight_) *
+                              static_cast<double>(this->weight_ - this->left_weight_);
+        const double reciprocal = 1.0 / spread;
         double sum = 0.0;
         for (std::size_t q = 0; q < left_.size(); ++q) {
-            const Wide exact = Wide{weight_} * left_[q] - Wide{left_weight_} * total_[q];
-            const double d = static_cast<double>(exact);
-            sum += d * d * reciprocal;
+            if constexpr (SplitScore<Weight>::kReal) {
+                sum += left_[q] * left_[q] / spread;
+            } else {
+                const auto d = static_cast<double>(Wide{this->weight_} * left_[q] -
+                                                   Wide{this->left_weight_} * total_[q]);
+                sum += d * d * reciprocal;
+            }
         }
         return sum;
     }
-    bool perfect(const Value&) const { return pair_; }
 
 private:
-    const Outcome& outcome_;
-    const Bag& bag_;
-    std::vector<std::int64_t> total_, left_;
-    std::int64_t weight_ = 0, left_weight_ = 0;
-    bool pair_ = false;
+    Weight at(std::uint32_t sample, std::size_t q) const {
+        return this->y(sample * total_.size() + q);
+    }
+    std::vector<Weight> total_, left_;  // with real weights the mean, and the sum of what is left
 };
 
-class NeighbourhoodScore {
+// Distances: minus the sum over both sides of the pairwise distances over the side's weight.
+template <class Weight>
+class NeighbourhoodScore : public SplitScore<Weight> {
 public:
-    using Value = Fraction;
+    using Value = std::conditional_t<SplitScore<Weight>::kReal, double, Fraction>;
+    using SplitScore<Weight>::perfect;
     NeighbourhoodScore(const Outcome& outcome, const Bag& bag)
-        : outcome_(outcome), bag_(bag), row_(outcome.n_samples), crossed_(outcome.n_samples) {}
+        : SplitScore<Weight>(outcome, bag), row_(outcome.n_samples), crossed_(outcome.n_samples) {}
 
     void enter(const std::uint32_t* samples, std::uint32_t n) {
-        weight_ = pairs_ = 0;
+        this->enter_weights(samples, n);
+        pairs_ = 0;
         for (std::uint32_t i = 0; i < n; ++i) {
-            std::int64_t sum = 0;
+            Weight sum = 0;
             for (std::uint32_t j = 0; j < n; ++j)
-                sum += bag_.count[samples[j]] * at(samples[i], samples[j]);
+                sum += this->of(samples[j]) * at(samples[i], samples[j]);
             row_[samples[i]] = sum;
-            pairs_ += bag_.count[samples[i]] * sum;
-            weight_ += bag_.count[samples[i]];
+            pairs_ += this->of(samples[i]) * sum;
         }
     }
     void restart() {
         n_crossed_ = 0;
-        left_weight_ = left_pairs_ = 0;
+        this->left_weight_ = left_pairs_ = 0;
         right_pairs_ = pairs_;
     }
     void cross(std::uint32_t sample) {
-        const std::int64_t w = bag_.count[sample];
-        std::int64_t left = 0;
+        const Weight w = this->of(sample), self = w * at(sample, sample);
+        Weight left = 0;
         for (std::uint32_t j = 0; j < n_crossed_; ++j)
-            left += bag_.count[crossed_[j]] * at(sample, crossed_[j]);
-        const std::int64_t self = w * at(sample, sample);
+            left += this->of(crossed_[j]) * at(sample, crossed_[j]);
         left_pairs_ += w * (2 * left + self);
         right_pairs_ -= w * (2 * (row_[sample] - left) - self);
         crossed_[n_crossed_++] = sample;
-        left_weight_ += w;
+        this->left_weight_ += w;
     }
     Value score() const {  // negative: distances are to be small
-        const std::int64_t right = weight_ - left_weight_;
-        return {-(Wide{left_pairs_} * right + Wide{right_pairs_} * left_weight_),
-                left_weight_ * right};
+        const Weight right = this->weight_ - this->left_weight_;
+        if constexpr (SplitScore<Weight>::kReal)
+            return -(left_pairs_ / this->left_weight_ + right_pairs_ / right);
+        else
+            return {-(Wide{left_pairs_} * right + Wide{right_pairs_} * this->left_weight_),
+                    this->left_weight_ * right};
     }
-    bool perfect(const Value& v) const { return v.top == 0; }
+    bool perfect(const Fraction& v) const { return v.top == 0; }
 
 private:
-    std::int64_t at(std::uint32_t a, std::uint32_t b) const {
-        return outcome_.fixed_distance[a * outcome_.n_samples + b];
+    Weight at(std::uint32_t a, std::uint32_t b) const {
+        return this->y(a * this->outcome_.n_samples + b);
     }
-    const Outcome& outcome_;
-    const Bag& bag_;
-    std::vector<std::int64_t> row_;
+    std::vector<Weight> row_;
     std::vector<std::uint32_t> crossed_;
     std::uint32_t n_crossed_ = 0;
-    std::int64_t weight_ = 0, pairs_ = 0, left_weight_ = 0, left_pairs_ = 0, right_pairs_ = 0;
+    Weight pairs_ = 0, left_pairs_ = 0, right_pairs_ = 0;
 };
+
+// Calls `make` with a null pointer to the score of the criterion.
+template <class Make>
+auto with_score(const Outcome& outcome, Weighting weighting, const Make& make) {
+    const bool real = weighting == Weighting::reals;
+    if (outcome.classes() && real) return make((RealClassScore*)nullptr);
+    switch (outcome.criterion) {
+        case Criterion::gini: return make((GiniScore*)nullptr);
+        case Criterion::entropy: return make((EntropyScore*)nullptr);
+        case Criterion::variance:
+            return real ? make((VarianceScore<double>*)nullptr)
+                        : make((VarianceScore<std::int64_t>*)nullptr);
+        default:
+            return real ? make((NeighbourhoodScore<double>*)nullptr)
+                        : make((NeighbourhoodScore<std::int64_t>*)nullptr);
+    }
+}
 
 }  // namespace nullforest

@@ -9,18 +9,14 @@
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
-#include <cstdint>
+#include "kernels/kernel_task.hpp"
 
 namespace nullforest {
 
-struct SweepTask {
+struct SweepTask : BinaryTask<unsigned __int128> {
     // the rank table
-    const std::uint8_t* ranks;
-    std::uint64_t stride;
-    std::uint32_t rank_bytes, n_samples;
+    std::uint32_t rank_bytes;
     const std::uint64_t* differs;
-    std::uint64_t n_words;
-    const std::uint8_t* flags;
     // scratch for n_samples entries each
     std::uint32_t *key, *open_key;   // rank << 1 | label
     std::uint32_t* counts;           // of a step: members, and ones in the upper half; zeros before
@@ -29,39 +25,6 @@ struct SweepTask {
     // the node
     const std::uint32_t* samples;
     const std::uint8_t* label;  // per member
-    std::uint32_t n, n_ones, min_leaf;
-    // its candidates
-    std::uint64_t draw_key;
-    const std::uint32_t* pool;
-    std::uint32_t pool_size, side_a, side_b, candidates;
-    // the best so far; best_num = D^2, best_den = k (n - k)
-    bool found, missing_left;
-    std::uint32_t feature, n_left;
-    unsigned __int128 best_num;
-    std::uint64_t best_den;
-    // features with missing values
-    void* owner;
-    void (*try_slowly)(void* owner, SweepTask& task, std::uint32_t feature);
-
-    bool perfect() const {
-        using Wide = unsigned __int128;
-        return found && best_num == Wide{n_ones} * (n - n_ones) * best_den;
-    }
-    bool beats(std::uint32_t k, std::uint32_t l) const {
-        const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
-        const auto size = static_cast<unsigned __int128>(d < 0 ? -d : d);
-        return !found || size * size * best_den > best_num * (std::uint64_t{k} * (n - k));
-    }
-    void take(std::uint32_t winner, std::uint32_t k, std::uint32_t l) {
-        const std::int64_t d = std::int64_t{l} * n - std::int64_t{k} * n_ones;
-        const auto size = static_cast<unsigned __int128>(d < 0 ? -d : d);
-        best_num = size * size;
-        best_den = std::uint64_t{k} * (n - k);
-        found = true;
-        feature = winner;
-        n_left = k;
-        missing_left = false;
-    }
 };
 
 using SweepKernel = void (*)(SweepTask& task);

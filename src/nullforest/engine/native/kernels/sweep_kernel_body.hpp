@@ -1,7 +1,6 @@
 // The sweep, written once for the compiler to make the most of each instruction set.
 #pragma once
 #include "kernels/sweep_kernel.hpp"
-#include "random/candidates.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -16,21 +15,21 @@ public:
     }
 
     void run() {
-        ShuffleShape shape(task_.pool_size, task_.side_a, task_.side_b);
-        Candidates candidates(shape, task_.draw_key, task_.pool, task_.candidates);
-        std::uint32_t feature[Candidates::kBatch];
+        Candidates candidates(task_.pool, task_.draw_key);
+        std::uint32_t place = 0, feature[Candidates::kBatch];
         while (const std::uint32_t count = candidates.next_batch(feature)) {
             const std::uint32_t ahead = task_.n <= kTiny ? count : 1;
             for (std::uint32_t c = 0; c < ahead; ++c) prefetch(feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c) {
+            for (std::uint32_t c = 0; c < count; ++c, ++place) {
                 if (ahead == 1 && c + 1 < count) prefetch(feature[c + 1]);
                 if (task_.flags[feature[c]] & 2)
-                    task_.try_slowly(task_.owner, task_, feature[c]);
+                    task_.try_slowly(task_.owner, feature[c]);
                 else if (task_.n <= kTiny)
                     by_counting(feature[c]);
                 else
                     by_steps(feature[c]);
                 refresh();
+                if (task_.found && task_.feature == feature[c]) task_.place = place;
                 if (task_.perfect()) return;
             }
         }
@@ -43,7 +42,7 @@ private:
     static constexpr double kMargin = 1.0 + 1e-12;
 
     const Rank* column(std::uint32_t feature) const {
-        return reinterpret_cast<const Rank*>(task_.ranks + feature * task_.stride);
+        return reinterpret_cast<const Rank*>(task_.column(feature));
     }
     // The ranks of the members: one by one, or the whole column where that is less.
     void prefetch(std::uint32_t feature) const {
@@ -80,7 +79,7 @@ private:
         refresh();
     }
     bool differ(std::uint32_t feature, std::uint32_t rank, std::uint32_t next_rank) const {
-        const std::uint64_t* words = task_.differs + feature * task_.n_words;
+        const std::uint64_t* words = task_.differs + std::uint64_t{feature} * task_.n_words;
         for (std::uint32_t r = rank; r < next_rank; ++r) {
             if (r % 64 == 0 && r + 64 <= next_rank && words[r / 64] == 0) {
                 r += 63;

@@ -26,7 +26,7 @@ std::vector<std::vector<double>> centred(const Outcome& outcome) {
     for (std::uint32_t q = 0; q < Q; ++q) {
         const auto y = [&](std::size_t s) {
             return outcome.classes() ? static_cast<double>(outcome.label[s] == q)
-                                     : outcome.number[s * outcome.n_outputs + q];
+                                     : outcome.value[s * outcome.n_outputs + q];
         };
         const auto w = [&](std::size_t s) {
             return outcome.weight.empty() ? 1.0 : outcome.weight[s];

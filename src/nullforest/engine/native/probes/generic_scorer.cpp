@@ -1,7 +1,9 @@
 // Scoring of probes for any criterion, weights and data, and the choice of the fastest scorer.
 #include "kernels/column_splits.hpp"
 #include "kernels/dispatch.hpp"
-#include "kernels/weighted_scores.hpp"
+#include "kernels/scan_node.hpp"
+#include "kernels/walk_node.hpp"
+#include "kernels/split_scores.hpp"
 #include "probes/screened_scorer.hpp"
 #include "random/candidates.hpp"
 
@@ -15,13 +17,13 @@ public:
     GenericScorer(const RankTable& table, const RankTable& probes, const Outcome& outcome,
                   const Settings& settings)
         : outcome_(outcome),
-          settings_(settings),
-          shape_(settings.pool),
+          min_leaf_(settings.min_leaf),
+          pool_{ShuffleShape(settings.pool), settings.candidates},
           members_(table),
           probe_members_(probes) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
-        pool_ = pool;
+        pool_.features = pool;
         score_ = std::make_unique<Score>(outcome_, bag);
     }
 
@@ -52,45 +54,28 @@ public:
     }
 
 private:
-    struct Best {
-        bool found = false;
-        typename Score::Value value{};
-        Split split;
-    };
-
+    using Best = ColumnBest<Score>;
     Best best_of(SortedMembers& members, std::uint32_t column) {
-        Best best;
-        members.sort_by(column);
-        try_splits(members, *score_, settings_.min_leaf,
-                   [&](std::uint32_t n_left, bool missing_left) {
-                       const auto value = score_->score();
-                       if (!best.found || value > best.value)
-                           best = {true, value, {column, n_left, missing_left}};
-                       return false;
-                   });
-        return best;
+        return {column, members, *score_, min_leaf_};
     }
 
     // The probe takes the winner's place. Most are beaten by one of the first candidates.
     bool beats_all_others(const NodeQuery& node, const Best& probe, std::uint32_t place) {
-        Candidates candidates(shape_, node.draw_key, pool_, settings_.candidates);
-        std::uint32_t i = 0, drawn[Candidates::kBatch];
-        while (const std::uint32_t count = candidates.next_batch(drawn))
-            for (std::uint32_t c = 0; c < count; ++c, ++i) {
-                if (i == place) continue;
-                const Best other = best_of(members_, drawn[c]);
-                if (!other.found) continue;
-                if (i < place ? !(probe.value > other.value) : other.value > probe.value)
-                    return false;
-            }
-        return true;
+        bool beaten = false;
+        Candidates(pool_, node.draw_key).each([&](std::uint32_t feature, std::uint32_t i) {
+            if (i == place) return false;
+            const Best other = best_of(members_, feature);
+            beaten = other.found && (i < place ? !(probe.value > other.value)
+                                               : other.value > probe.value);
+            return beaten;
+        });
+        return !beaten;
     }
 
     const Outcome& outcome_;
-    const Settings& settings_;
-    ShuffleShape shape_;
+    std::uint32_t min_leaf_;
+    CandidatePool pool_;
     SortedMembers members_, probe_members_;
-    const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<Score> score_;
 };
 
@@ -108,13 +93,15 @@ std::unique_ptr<ProbeScorer> make_generic_scorer(const RankTable& table, const R
 std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable& probes,
                                          const Outcome& outcome, const Settings& settings,
                                          Weighting weighting) {
-    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
     auto exact = make_generic_scorer(table, probes, outcome, settings, weighting);
-    if (kernel.walk)
-        return make_walk_scorer(table, probes, outcome, settings, kernel.walk, std::move(exact));
-    if (kernel.scan)
-        return make_scan_scorer(table, probes, outcome, settings, weighting, kernel.scan,
-                                std::move(exact));
+    const auto screened = [&](auto* node, auto kernel) -> std::unique_ptr<ProbeScorer> {
+        using Scorer = ScreenedScorer<std::remove_pointer_t<decltype(node)>>;
+        return std::make_unique<Scorer>(table, probes, outcome, settings, weighting, kernel,
+                                        std::move(exact));
+    };
+    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
+    if (kernel.walk) return screened((WalkNode*)nullptr, kernel.walk);
+    if (kernel.scan) return screened((ScanNode*)nullptr, kernel.scan);
     return exact;
 }
 

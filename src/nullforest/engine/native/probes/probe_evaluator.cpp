@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "random/candidates.hpp"
-
 namespace nullforest {
 
 ProbeEvaluator::ProbeEvaluator(const RankTable& table, const Outcome& outcome,
@@ -12,7 +10,6 @@ ProbeEvaluator::ProbeEvaluator(const RankTable& table, const Outcome& outcome,
                                Weighting weighting)
     : settings_(settings),
       probes_(probes),
-      shape_(settings.pool),
       scorer_(make_scorer(table, *probes.table, outcome, settings, weighting)) {}
 
 // Those with (w + floor(i 2^32 / n)) mod 2^32 below the rate: from where the sum wraps around.
@@ -36,7 +33,6 @@ void ProbeEvaluator::begin_tree(std::uint64_t tree_key, const Bag& bag, const st
     tree_ = run_of(evaluated_in_tree_key(tree_key), probes_.size(), probes_.rates.in_tree);
     latest_.assign(tree_.count, -1);
     replacements_.clear();
-    pool_ = pool;
     scorer_->begin_tree(bag, pool);
 }
 
@@ -46,12 +42,6 @@ const std::vector<Win>& ProbeEvaluator::wins(const NodeQuery& node, std::uint64_
     wins_.clear();
     node_ = run_of(evaluated_at_node_key(node_key), tree_.count, probes_.rates.at_node);
     if (node_.count == 0) return wins_;
-    Split placed;
-    if (winner && winner->place == Split::kUnknown) {
-        placed = *winner;
-        placed.place = find_place(node.draw_key, winner->feature);
-        winner = &placed;
-    }
     // Places ascend: first the probes whose place wraps around, then those from `start` on. Nothing
     // can win behind a split that nothing can beat.
     const std::uint32_t C = settings_.candidates, start = below(start_key(node_key), C);
@@ -84,16 +74,6 @@ void ProbeEvaluator::add_evaluations(std::uint32_t from, std::uint32_t to, std::
             static_cast<std::uint32_t>(std::uint64_t{i} * settings_.candidates / node_.count);
         evaluations_.push_back({p, c >= 0 ? replacements_[c].column : p, offset + shift});
     }
-}
-
-// Draws the candidates again, for a kernel that does not know the winner's place.
-std::uint32_t ProbeEvaluator::find_place(std::uint64_t draw_key, std::uint32_t feature) const {
-    Candidates candidates(shape_, draw_key, pool_, settings_.candidates);
-    std::uint32_t place = 0, drawn[Candidates::kBatch];
-    while (const std::uint32_t count = candidates.next_batch(drawn))
-        for (std::uint32_t c = 0; c < count; ++c, ++place)
-            if (drawn[c] == feature) return place;
-    return place;
 }
 
 void ProbeEvaluator::count(const Win& win, std::uint64_t node_key, std::uint32_t begin,

@@ -71,12 +71,9 @@ private:
     static Run run_of(std::uint64_t word, std::uint32_t n, std::uint32_t rate);
     void add_evaluations(std::uint32_t from, std::uint32_t to, std::uint32_t offset,
                          std::uint32_t begin, std::uint32_t end);
-    std::uint32_t find_place(std::uint64_t draw_key, std::uint32_t feature) const;
 
     const Settings& settings_;
     const ProbeSet& probes_;
-    ShuffleShape shape_;
-    const std::uint32_t* pool_ = nullptr;
     std::unique_ptr<ProbeScorer> scorer_;
     Run tree_, node_;
     std::vector<std::int32_t> latest_;  // replacement of each probe of the tree, or -1

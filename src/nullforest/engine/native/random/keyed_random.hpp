@@ -46,6 +46,18 @@
 #endif
 
 namespace nullforest {
+
+// The size of a bijection and the sides of its Feistel rectangle.
+struct ShuffleShape {
+    static constexpr std::uint32_t kSmall = 256;  // entries of the exact shuffle fit one byte
+    std::uint32_t n, a = 1, b = 1;
+
+    explicit ShuffleShape(std::uint32_t size) : n(size) {
+        while (static_cast<std::uint64_t>(a) * a < n) ++a;
+        b = (n + a - 1) / a;
+    }
+};
+
 inline namespace NULLFOREST_ISA {
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ull;
@@ -77,19 +89,6 @@ inline std::uint64_t bootstrap_key(std::uint64_t tree) { return step(tree, 3); }
 inline std::uint64_t oob_permutation_key(std::uint64_t tree) { return step(tree, 16); }
 inline std::uint64_t draw_key(std::uint64_t node) { return step(node, 0); }
 inline std::uint64_t child_key(std::uint64_t node, bool right) { return step(node, right ? 2 : 1); }
-
-// The size of a bijection and the sides of its Feistel rectangle.
-struct ShuffleShape {
-    static constexpr std::uint32_t kSmall = 256;  // entries of the exact shuffle fit one byte
-    std::uint32_t n, a = 1, b = 1;
-
-    explicit ShuffleShape(std::uint32_t size) : n(size) {
-        while (static_cast<std::uint64_t>(a) * a < n) ++a;
-        b = (n + a - 1) / a;
-    }
-    ShuffleShape(std::uint32_t size, std::uint32_t a_side, std::uint32_t b_side)
-        : n(size), a(a_side), b(b_side) {}
-};
 
 // The values of one keyed bijection, drawn lazily in order.
 class Shuffle {

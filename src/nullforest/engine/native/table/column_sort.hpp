@@ -12,26 +12,21 @@
 namespace nullforest {
 
 // Floats as integers of the same order; both zeros are one value, NaN comes last.
-inline std::uint32_t sortable(float value) {
-    if (value != value) return 0xffffffffu;
-    value += 0.0f;
-    std::uint32_t bits;
+template <class Bits, class Value>
+Bits sortable(Value value) {
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+    if (value != value) return ~Bits{0};
+    value += 0;
+    Bits bits;
     std::memcpy(&bits, &value, sizeof bits);
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-inline std::uint64_t sortable(double value) {
-    if (value != value) return ~std::uint64_t{0};
-    value += 0.0;
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
+    return bits & kSign ? ~bits : bits | kSign;
 }
 
 // A value and its sample, compared in that order; a float32 and its sample share one word.
 struct FloatEntry {
     std::uint64_t word;
     static FloatEntry of(float value, std::uint32_t sample) {
-        return {static_cast<std::uint64_t>(sortable(value)) << 32 | sample};
+        return {std::uint64_t{sortable<std::uint32_t>(value)} << 32 | sample};
     }
     std::uint32_t sample() const { return static_cast<std::uint32_t>(word); }
     std::uint32_t key() const { return static_cast<std::uint32_t>(word >> 32); }
@@ -40,7 +35,9 @@ struct FloatEntry {
 struct DoubleEntry {
     std::uint64_t value_key;
     std::uint32_t index;
-    static DoubleEntry of(double value, std::uint32_t sample) { return {sortable(value), sample}; }
+    static DoubleEntry of(double value, std::uint32_t sample) {
+        return {sortable<std::uint64_t>(value), sample};
+    }
     std::uint32_t sample() const { return index; }
     std::uint64_t key() const { return value_key; }
     bool operator<(const DoubleEntry& other) const {

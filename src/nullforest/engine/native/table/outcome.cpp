@@ -11,27 +11,17 @@ namespace nullforest {
 
 namespace {
 
-// The power of two that brings the largest of the values to about `bits` bits.
-double power_scale(const std::vector<double>& values, double centre, int bits) {
+// Whole multiples of the power of two that brings the largest of the values to about `bits` bits.
+std::vector<std::int64_t> to_fixed(const std::vector<double>& values, double centre, int bits) {
     double largest = 0.0;
     for (double v : values) largest = std::max(largest, std::fabs(v - centre));
-    if (largest == 0.0) return 1.0;
     int exponent;
     std::frexp(largest, &exponent);
-    return std::ldexp(1.0, std::min(bits - exponent, 1000));  // finite for tiny values too
-}
-
-std::vector<std::int64_t> to_fixed(const std::vector<double>& values, double centre, double scale) {
+    const double scale = std::ldexp(1.0, std::min(bits - exponent, 1000));  // finite, if tiny
     std::vector<std::int64_t> fixed(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
         fixed[i] = std::llround((values[i] - centre) * scale);
     return fixed;
-}
-
-int bit_length(std::size_t n) {
-    int bits = 0;
-    for (; n > 0; n >>= 1) ++bits;
-    return bits;
 }
 
 }  // namespace
@@ -53,31 +43,23 @@ Outcome Outcome::of_classes(Criterion criterion, const std::int64_t* label, std:
     return o;
 }
 
-Outcome Outcome::of_numbers(const double* number, std::size_t n, std::uint32_t n_outputs,
-                            const double* weight) {
+Outcome Outcome::of_values(Criterion criterion, const double* value, std::size_t n,
+                           std::size_t n_columns, const double* weight, std::size_t n_drawn) {
     Outcome o;
-    o.criterion = Criterion::variance;
+    o.criterion = criterion;
     o.n_samples = n;
-    o.n_outputs = n_outputs;
-    o.number.assign(number, number + n * n_outputs);
-    // Centre on a value that occurs, so that differences of round numbers stay round.
-    std::vector<double> sorted = o.number;
-    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
-    const double centre = sorted[sorted.size() / 2];
-    o.fixed_number = to_fixed(o.number, centre, power_scale(o.number, centre, 40));
-    o.finish(weight);
-    return o;
-}
-
-Outcome Outcome::of_distances(const double* distance, std::size_t n, const double* weight,
-                              std::size_t n_drawn) {
-    Outcome o;
-    o.criterion = Criterion::neighbourhood;
-    o.n_samples = n;
-    o.distance.assign(distance, distance + n * n);
-    // Sums over all pairs of a node must stay below 2^62.
-    const int bits = std::min(40, 61 - 2 * bit_length(n_drawn));
-    o.fixed_distance = to_fixed(o.distance, 0.0, power_scale(o.distance, 0.0, bits));
+    o.value.assign(value, value + n * n_columns);
+    if (criterion == Criterion::variance) {
+        o.n_outputs = static_cast<std::uint32_t>(n_columns);
+        // Centre on a value that occurs, so that differences of round numbers stay round.
+        std::vector<double> sorted = o.value;
+        std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+        o.fixed = to_fixed(o.value, sorted[sorted.size() / 2], 40);
+    } else {
+        // Sums over all pairs of a node must stay below 2^62.
+        const int draw_bits = 64 - __builtin_clzll(n_drawn);
+        o.fixed = to_fixed(o.value, 0.0, std::min(40, 61 - 2 * draw_bits));
+    }
     o.finish(weight);
     return o;
 }
@@ -101,8 +83,7 @@ void Outcome::finish(const double* sample_weight) {
         }
     };
     absorb(label.data(), label.size() * sizeof label[0]);
-    absorb(number.data(), number.size() * sizeof number[0]);
-    absorb(distance.data(), distance.size() * sizeof distance[0]);
+    absorb(value.data(), value.size() * sizeof value[0]);
     absorb(weight.data(), weight.size() * sizeof weight[0]);
 }
 
@@ -170,16 +151,16 @@ NodeStatistics NodeMeter::of_numbers(const Bag& bag, const std::uint32_t* sample
         const double w = bag.of(samples[i]);
         node.weight += w;
         for (std::uint32_t q = 0; q < Q; ++q) {
-            sums_[q] += w * outcome_.number[samples[i] * std::size_t{Q} + q];
-            node.pure = node.pure && outcome_.fixed_number[samples[i] * std::size_t{Q} + q] ==
-                                         outcome_.fixed_number[samples[0] * std::size_t{Q} + q];
+            sums_[q] += w * outcome_.value[samples[i] * std::size_t{Q} + q];
+            node.pure = node.pure && outcome_.fixed[samples[i] * std::size_t{Q} + q] ==
+                                         outcome_.fixed[samples[0] * std::size_t{Q} + q];
         }
     }
     double top = 0.0, bottom = 0.0;
     for (std::uint32_t i = 0; i < n; ++i) {
         const double w = bag.of(samples[i]);
         for (std::uint32_t q = 0; q < Q; ++q) {
-            const double d = outcome_.number[samples[i] * std::size_t{Q} + q] -
+            const double d = outcome_.value[samples[i] * std::size_t{Q} + q] -
                              sums_[q] / node.weight;
             top += w * d * d;
             bottom += w * w * d * d;
@@ -196,7 +177,7 @@ NodeStatistics NodeMeter::of_distances(const Bag& bag, const std::uint32_t* samp
     NodeStatistics node;
     double pairs = 0.0;
     for (std::uint32_t i = 0; i < n; ++i) {
-        const double* row = outcome_.distance.data() + samples[i] * outcome_.n_samples;
+        const double* row = outcome_.value.data() + samples[i] * outcome_.n_samples;
         double sum = 0.0;
         for (std::uint32_t j = 0; j < n; ++j) sum += bag.of(samples[j]) * row[samples[j]];
         sums_[i] = sum;
@@ -225,7 +206,7 @@ void NodeMeter::value(const Bag& bag, const std::uint32_t* samples, std::uint32_
             out[outcome_.label[samples[i]]] += w;
         else
             for (std::uint32_t v = 0; v < V; ++v)
-                out[v] += w * outcome_.number[samples[i] * std::size_t{V} + v];
+                out[v] += w * outcome_.value[samples[i] * std::size_t{V} + v];
     }
     for (std::uint32_t v = 0; v < V; ++v) out[v] /= weight;
 }

@@ -21,13 +21,10 @@ struct Outcome {
     // gini, entropy: class of each sample
     std::uint32_t n_classes = 0;
     std::vector<std::uint32_t> label;
-    // variance: S x n_outputs
+    // variance: S x n_outputs numbers; neighbourhood: S x S distances
     std::uint32_t n_outputs = 0;
-    std::vector<double> number;
-    std::vector<std::int64_t> fixed_number;
-    // neighbourhood: S x S
-    std::vector<double> distance;
-    std::vector<std::int64_t> fixed_distance;
+    std::vector<double> value;
+    std::vector<std::int64_t> fixed;
     // entropy: j log2 j, in units of 2^-32, for whole j
     std::vector<std::int64_t> entropy_terms;
 
@@ -41,10 +38,9 @@ struct Outcome {
 
     static Outcome of_classes(Criterion criterion, const std::int64_t* label, std::size_t n,
                               std::uint32_t n_classes, const double* weight, std::size_t n_drawn);
-    static Outcome of_numbers(const double* number, std::size_t n, std::uint32_t n_outputs,
-                              const double* weight);
-    static Outcome of_distances(const double* distance, std::size_t n, const double* weight,
-                                std::size_t n_drawn);
+    // `n_columns`: outputs of the numbers, or samples.
+    static Outcome of_values(Criterion criterion, const double* value, std::size_t n,
+                             std::size_t n_columns, const double* weight, std::size_t n_drawn);
 
 private:
     void finish(const double* sample_weight);

@@ -172,17 +172,19 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
     }
 }
 
-// The decrease of impurity that a probe's split would give.
-double TreeGrower::decrease_by(const Pending& node, const Split& split, double tree_weight) {
+void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin;
-    const std::uint32_t* samples = samples_.data() + node.begin;
-    SortedMembers& members = *probe_members_;
-    members.enter(samples, n);
-    members.sort_by(split.feature);
-    members.leave();
+    members.sort(samples_.data() + node.begin, n, split.feature);
     for (std::uint32_t j = 0; j < n; ++j)
         goes_left_[members.sample[j]] =
             j < split.n_left || (split.missing_left && j >= members.n_known);
+}
+
+// The decrease of impurity that a probe's split would give.
+double TreeGrower::decrease_by(const Pending& node, const Split& split, double tree_weight) {
+    const std::uint32_t* samples = samples_.data() + node.begin;
+    const std::uint32_t n = node.end - node.begin;
+    mark_left(node, split, *probe_members_);
     double decrease = node.statistics.weight * node.statistics.impurity;
     for (const bool left : {true, false}) {
         buffer_.clear();
@@ -209,12 +211,7 @@ double TreeGrower::threshold_of(const Split& split) const {
 std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, double& threshold) {
     const std::uint32_t n = node.end - node.begin;
     std::uint32_t* samples = samples_.data() + node.begin;
-    members_.enter(samples, n);
-    members_.sort_by(split.feature);
-    members_.leave();
-    for (std::uint32_t j = 0; j < n; ++j)
-        goes_left_[members_.sample[j]] =
-            j < split.n_left || (split.missing_left && j >= members_.n_known);
+    mark_left(node, split, members_);
     threshold = 0.0;
     if (settings_.keep_trees || settings_.oob) threshold = threshold_of(split);
     buffer_.resize(n);

@@ -62,6 +62,8 @@ private:
     NodeQuery query(const Pending& node) const;
     void evaluate_probes(const Pending& node, const Split* winner, double tree_weight,
                          TreeResult& result);
+    // Sorts the members by the feature of the split, and notes which of them go left.
+    void mark_left(const Pending& node, const Split& split, SortedMembers& members);
     double decrease_by(const Pending& node, const Split& split, double tree_weight);
     // Moves the members that go left to the front; returns where the right ones begin.
     std::uint32_t partition(const Pending& node, const Split& split, double& threshold);

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
@@ -20,12 +20,17 @@ from nullforest._util.progress import Report, progress_bar, silent
 from nullforest.compute.checkpoints import Checkpoint, digest, plain
 from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
+from nullforest.engine.settings import MOST_TREES, whole_number
+from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.estimators.selector import ForestSelector
 from nullforest.selection.selection import Selection
 
 Ints = NDArray[np.int64]
 #: Settings that cannot change the result, so that a run may resume with others.
 _IDLE = ("resume", "progress", "n_jobs", "random_state")
+#: Settings of the wrappers that are whole numbers from 1, and that are numbers.
+_WHOLE = ("max_steps", "max_layers", "max_features", "patience", "pairs")
+_REAL = ("standard_errors", "threshold", "max_false")
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def fit_selector(selector: Any, X: Any, y: Any, seed: int, **changes: Any) -> Fi
     return Fitted(answer, inner)
 
 
-class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A selector that fits another one several times; subclasses say how in `_run`.
 
     After `fit`, `selection_` is the Selection of the first forest, on all samples and features:
@@ -154,6 +159,7 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
         """
         selector = ForestSelector() if self.selector is None else self.selector
         self._check(selector)
+        self._min_features()  # checked before the forests are grown
         X, names = checked_columns(X)
         refuse_masked(y)
         X, y = validate_data(
@@ -199,6 +205,12 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 "A wrapper grows new forests on parts of the data, so its selector cannot be "
                 "prefit=True."
             )
+        for name in _WHOLE:
+            if (value := getattr(self, name, None)) is not None:
+                whole_number(name, value, 1, MOST_TREES)
+        for name in _REAL:
+            if not isinstance(value := getattr(self, name, None), Real | None):
+                raise InputError(f"{name} = {value!r:.60} must be a number.")
 
     @abstractmethod
     def _run(self, run: Run) -> None:
@@ -206,6 +218,7 @@ class SelectorWrapper(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     def _keep(self, selection: Selection, support: NDArray[np.bool_], **columns: Any) -> None:
         """Set the attributes that all wrappers have; `columns` go into the table."""
+        selection, support = self._with_smallest(selection, support)
         self.selection_ = selection
         self.support_ = support
         frame = pd.DataFrame(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nullforest._util.errors import MissingExtraError
+from nullforest._util.errors import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,11 +36,8 @@ class Display:
     def _axes(self, ax: Axes | None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
         """The axes to draw into: those given, or new ones."""
         if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError:
-                raise MissingExtraError("matplotlib", "plot", "Drawing") from None
-            ax = plt.subplots(figsize=size, layout="constrained")[1]
+            pyplot = optional("matplotlib.pyplot", "plot", "Drawing")
+            ax = pyplot.subplots(figsize=size, layout="constrained")[1]
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_ = ax
         figure: Any = ax.figure

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.report.plots import base
-from nullforest.report.plots.base import INK, Display, Floats, Ints, Mask
+from nullforest.report.plots.display import INK, NULL, OTHER, SELECTED, Display, Floats, Ints, log_p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +19,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class StabilityDisplay(Display):
+class _OverTrees(Display):
+    trees: Ints
+    support: NDArray[np.bool_]
+    names: NDArray[np.str_]
+
+    def _lines(self, ax: Axes, values: Any) -> list[Any]:
+        """One line per feature, those selected above the others."""
+        lines = []
+        for line, selected, name in zip(values.T, self.support, self.names, strict=True):
+            color, order = (SELECTED, 2.5) if selected else (OTHER, 2.0)
+            lines += ax.plot(self.trees, line, color=color, lw=1.3, zorder=order, label=f"_{name}")
+        ax.set_xscale("log")
+        ax.set_xlim(self.trees[0], self.trees[-1])
+        ax.set_xlabel("trees")
+        return lines
+
+
+@dataclass(eq=False)
+class StabilityDisplay(_OverTrees):
     """Stability path: the adjusted p-value of the leading features against the number of trees.
 
     Attributes
@@ -50,26 +67,20 @@ class StabilityDisplay(Display):
     (np.int64(200), 3)
     """
 
-    trees: Ints
     log_adjusted: Floats
-    support: Mask
     limit: float
-    names: NDArray[np.str_]
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
         trajectory, followed = _followed(selection)
-        return cls(
-            log_adjusted=base.log_p(trajectory.adjusted),
-            limit=float(base.log_p(selection.alpha)),
-            **followed,
-        ).plot(ax)
+        shown = log_p(trajectory.adjusted), float(log_p(selection.alpha))
+        return cls(*followed, *shown).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into the axes given, or into new ones."""
         ax = self._axes(ax)
-        self.lines_ = _lines(ax, self.trees, self.log_adjusted, self.support, self.names)
+        self.lines_ = self._lines(ax, self.log_adjusted)
         self.limit_line_ = ax.axhline(self.limit, color=INK, ls="--", lw=1)
         ax.annotate(
             "selected above ",
@@ -85,7 +96,7 @@ class StabilityDisplay(Display):
 
 
 @dataclass(eq=False)
-class TrajectoryDisplay(Display):
+class TrajectoryDisplay(_OverTrees):
     """Counts of the leading features against the number of trees, with threshold and mean.
 
     Attributes
@@ -101,28 +112,21 @@ class TrajectoryDisplay(Display):
         What was drawn; set by `plot`.
     """
 
-    trees: Ints
     counts: Ints
-    support: Mask
     thresholds: Floats
     expected: Floats
-    names: NDArray[np.str_]
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw a selection made by :func:`nullforest.watch`."""
         trajectory, followed = _followed(selection)
-        return cls(
-            counts=trajectory.counts,
-            thresholds=trajectory.thresholds,
-            expected=trajectory.expected,
-            **followed,
-        ).plot(ax)
+        shown = trajectory.counts, trajectory.thresholds, trajectory.expected
+        return cls(*followed, *shown).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into the axes given, or into new ones."""
         ax = self._axes(ax)
-        self.lines_ = _lines(ax, self.trees, self.counts, self.support, self.names)
+        self.lines_ = self._lines(ax, self.counts)
         (self.threshold_line_,) = ax.plot(
             self.trees,
             self.thresholds,
@@ -132,7 +136,7 @@ class TrajectoryDisplay(Display):
             label="_" if np.isnan(self.thresholds).all() else "count to exceed",
         )
         (self.null_line_,) = ax.plot(
-            self.trees, self.expected, color=base.NULL, lw=2, label="expected under the null"
+            self.trees, self.expected, color=NULL, lw=2, label="expected under the null"
         )
         ax.set_ylabel("selection count")
         ax.set_yscale("symlog", linthresh=1.0)
@@ -141,27 +145,12 @@ class TrajectoryDisplay(Display):
         return self
 
 
-def _followed(selection: Selection) -> tuple[Trajectory, dict[str, Any]]:
+def _followed(selection: Selection) -> tuple[Trajectory, tuple[Any, Any, Any]]:
     """The trajectory of a selection, and what both plots show of the features in it."""
     trajectory = selection.trajectory
     if trajectory is None:
         raise InputError(
             "This selection has no trajectory over trees; make it with nullforest.watch(X, y, ...)."
         )
-    return trajectory, {
-        "trees": trajectory.trees,
-        "support": selection.support[trajectory.followed],
-        "names": selection.tally.names[trajectory.followed],
-    }
-
-
-def _lines(ax: Axes, trees: Ints, values: Any, support: Mask, names: NDArray[np.str_]) -> list[Any]:
-    """One line per feature, those selected above the others."""
-    lines = []
-    for i, name in enumerate(names):
-        color, order = (base.SELECTED, 2.5) if support[i] else (base.OTHER, 2.0)
-        lines += ax.plot(trees, values[:, i], color=color, lw=1.3, zorder=order, label=f"_{name}")
-    ax.set_xscale("log")
-    ax.set_xlim(trees[0], trees[-1])
-    ax.set_xlabel("trees")
-    return lines
+    rows = trajectory.followed
+    return trajectory, (trajectory.trees, selection.support[rows], selection.tally.names[rows])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from time import monotonic
 from typing import Any
 
@@ -18,11 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, check_known, optional
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
 from nullforest.engine import RankTable
-from nullforest.evaluation.baselines.relabelling import Labels, permuted_forests
+from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import decide
@@ -78,23 +79,15 @@ class Audit:
     @property
     def table(self) -> pd.DataFrame:
         """One row per null model and α: rate reached, confidence interval, and ratio."""
-        rows = []
-        for i, name in enumerate(self.nulls):
-            for j, alpha in enumerate(self.alphas):
-                reached, low, high = interval(self.shares[i, j])
-                rows.append(
-                    {
-                        "null": name,
-                        "alpha": alpha,
-                        "reached": reached,
-                        "low": low,
-                        "high": high,
-                        "ratio": reached / alpha,
-                        "runs_with_discovery": int(np.sum(self.discoveries[i] > 0)),
-                        "runs": self.n_forests,
-                    }
-                )
-        return pd.DataFrame(rows)
+        rows = list(product(self.nulls, self.alphas))
+        frame = pd.DataFrame(rows, columns=["null", "alpha"])
+        reached = [interval(shares) for shares in self.shares.reshape(len(rows), -1)]
+        frame[["reached", "low", "high"]] = reached
+        frame["ratio"] = frame["reached"] / frame["alpha"]
+        found = np.count_nonzero(self.discoveries, axis=1)
+        return frame.assign(
+            runs_with_discovery=np.repeat(found, len(self.alphas)), runs=self.n_forests
+        )
 
     def verdict(self, alpha: float | None = None) -> str:
         """One sentence on the level `alpha` (0.01 where audited, else the first)."""
@@ -138,11 +131,8 @@ class Audit:
 
         The kind of picture follows the ending of `path` (.png, .svg, .pdf).
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError("matplotlib", "plot", "The QQ plot") from None
-        figure = Figure(figsize=(5, 5), layout="constrained")
+        figures = optional("matplotlib.figure", "plot", "The QQ plot")
+        figure = figures.Figure(figsize=(5, 5), layout="constrained")
         axes = figure.subplots()
         total = self.n_forests * self.n_features
         longest = 1.0
@@ -208,22 +198,16 @@ def audit(
 
     Parameters
     ----------
-    X, y
-        As :func:`nullforest.grow` takes them.
+    X, y, blocks, seed, n_jobs, progress
+        As in :func:`nullforest.baselines.label_permutation`.
     nulls : sequence of {"paper", "bagged", "probes"}
         Null models.
     alphas : sequence of float
         Levels.
     permutations : int
         Forests on permuted labels; at least 2.
-    blocks : array-like, (S,), optional
-        Permute within blocks of samples only.
-    seed, n_jobs
-        Seed and threads.
     max_seconds : float, optional
         Use the forests finished by then (at least 2).
-    progress : callable, optional
-        Told (forests done, in all); a bar on the terminal where not given.
     **settings
         All other settings of :func:`nullforest.grow`: audit with those you select with.
 
@@ -243,12 +227,7 @@ def audit(
     kinds = tuple(dict.fromkeys(nulls))
     _check(kinds, alphas, permutations)
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
-    labels = Labels(
-        y,
-        blocks=blocks,
-        sample_weight=settings.pop("sample_weight", None),
-        distances=settings.get("criterion") == "neighbourhood" and "distance" not in settings,
-    )
+    labels = Labels.for_forest(y, blocks, settings)
     settings = {"keep_trees": False, "oob": False, **settings}
     if "probes" not in kinds:
         settings["probes"] = 0
@@ -259,30 +238,18 @@ def audit(
     trees = 0
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Auditing", progress) as tell:
-        for first, last, limit in [(0, 2, None), (2, permutations, deadline)]:
-            for forest in permuted_forests(
-                table,
-                labels,
-                last,
-                seed=seed,
-                first=first,
-                deadline=limit,
-                progress=lambda done, _: tell(done, permutations),
-                n_jobs=n_jobs,
-                **settings,
-            ):
-                trees = forest.n_trees
-                tally = forest.tally
-                pvalues = [null(tally, kind).pvalues(tally.counts) for kind in kinds]
-                shares.append(np.array([(p[:, None] <= levels).mean(axis=0) for p in pvalues]))
-                discoveries.append([int(decide(p, FDR, "fdr").support.sum()) for p in pvalues])
-                for i, p in enumerate(pvalues):
-                    place = np.floor(-np.log10(p) * PER_DECADE).astype(np.int64)
-                    place = np.clip(place, 0, histogram.shape[1] - 1)
-                    histogram[i] += np.bincount(place, minlength=histogram.shape[1])
-    notes: tuple[str, ...] = ()
-    if len(shares) < permutations:
-        notes = (f"Stopped by max_seconds after {len(shares)} of {permutations} forests.",)
+        settings |= {"seed": seed, "n_jobs": n_jobs, "deadline": deadline, "progress": tell}
+        for forest in grow_permuted(table, labels, permutations, least=2, **settings):
+            trees = forest.n_trees
+            tally = forest.tally
+            pvalues = [null(tally, kind).pvalues(tally.counts) for kind in kinds]
+            shares.append(np.array([(p[:, None] <= levels).mean(axis=0) for p in pvalues]))
+            discoveries.append([int(decide(p, FDR, "fdr").support.sum()) for p in pvalues])
+            for i, p in enumerate(pvalues):
+                place = np.floor(-np.log10(p) * PER_DECADE).astype(np.int64)
+                place = np.clip(place, 0, histogram.shape[1] - 1)
+                histogram[i] += np.bincount(place, minlength=histogram.shape[1])
+    note = f"Stopped by max_seconds after {len(shares)} of {permutations} forests."
     return Audit(
         nulls=kinds,
         alphas=tuple(float(a) for a in alphas),
@@ -292,19 +259,17 @@ def audit(
         n_features=table.shape[1],
         trees=trees,
         seconds=monotonic() - start,
-        notes=notes,
+        notes=(note,) if len(shares) < permutations else (),
     )
 
 
 def _check(kinds: tuple[Kind, ...], alphas: Sequence[float], permutations: int) -> None:
     for alpha in alphas:
         check_alpha(alpha)
-    unknown = [k for k in kinds if k == "auto" or k not in KINDS]
-    if unknown or not kinds or not len(alphas):
-        raise InputError(
-            f"There is no null {unknown[0] if unknown else ''!r} to audit; choose from "
-            f"{', '.join(k for k in KINDS if k != 'auto')}, and give at least one level."
-        )
+    for kind in kinds or ("",):
+        check_known("null model to audit", kind, (k for k in KINDS if k != "auto"))
+    if not len(alphas):
+        raise InputError("There are no levels to audit; give at least one level.")
     if permutations < 2:
         raise InputError(
             f"permutations = {permutations} must be at least 2: one forest has no standard error."

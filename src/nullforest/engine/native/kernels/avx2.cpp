@@ -1,7 +1,9 @@
-// The walk with AVX2 and BMI2.
+// The kernels with AVX2 and BMI2.
 #define NULLFOREST_ISA avx2
 #include <immintrin.h>
 
+#include "kernels/scan_kernel_body.hpp"
+#include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
 namespace nullforest {
@@ -39,15 +41,6 @@ public:
             ones |= std::uint64_t{l} << 32 * half;
         }
     }
-    static std::uint64_t squeeze(std::uint64_t bits, std::uint64_t mask) {
-        return _pext_u64(bits, mask);
-    }
-    static std::uint32_t count(std::uint64_t bits) {
-        return static_cast<std::uint32_t>(_mm_popcnt_u64(bits));
-    }
-    static std::uint32_t lowest(std::uint64_t bits) {
-        return static_cast<std::uint32_t>(_tzcnt_u64(bits));
-    }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
         std::uint64_t word = 0;
@@ -63,7 +56,7 @@ public:
             word |= static_cast<std::uint64_t>(
                         ~static_cast<std::uint32_t>(_mm256_movemask_epi8(inside)))
                     << 32 * half;
-            base += count(static_cast<std::uint32_t>(bits >> 32 * half));
+            base += count_ones(static_cast<std::uint32_t>(bits >> 32 * half));
         }
         return word;
     }
@@ -74,7 +67,7 @@ public:
             _mm256_storeu_si256(
                 reinterpret_cast<__m256i*>(local + 32 * half),
                 counts(static_cast<std::uint32_t>(bits >> 32 * half),
-                       half ? count(static_cast<std::uint32_t>(bits)) : 0));
+                       half ? count_ones(static_cast<std::uint32_t>(bits)) : 0));
         std::uint64_t word = 0;
         for (int i = 0; i < 64; ++i) {
             running[i] = static_cast<std::uint16_t>(base + local[i]);
@@ -105,8 +98,9 @@ private:
         sum = _mm256_add_epi8(sum, _mm256_slli_epi64(sum, 8));
         sum = _mm256_add_epi8(sum, _mm256_slli_epi64(sum, 16));
         sum = _mm256_add_epi8(sum, _mm256_slli_epi64(sum, 32));
-        const std::uint64_t c0 = base, c1 = c0 + count(bits & 0xffu),
-                            c2 = c0 + count(bits & 0xffffu), c3 = c0 + count(bits & 0xffffffu);
+        const std::uint64_t c0 = base, c1 = c0 + count_ones(bits & 0xffu),
+                            c2 = c0 + count_ones(bits & 0xffffu),
+                            c3 = c0 + count_ones(bits & 0xffffffu);
         const std::uint64_t each = 0x0101010101010101ull;
         return _mm256_add_epi8(
             sum, _mm256_setr_epi64x(static_cast<long long>((c0 & 255) * each),
@@ -123,5 +117,7 @@ private:
 }  // namespace NULLFOREST_ISA
 
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
+void scan_avx2(ScanTask& task) { scan<PlainPick>(task); }
+void sweep_avx2(SweepTask& task) { sweep(task); }
 
 }  // namespace nullforest

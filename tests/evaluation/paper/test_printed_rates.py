@@ -6,14 +6,14 @@ import pytest
 from studies import stop_rules
 from studies.records import Records
 
-from nullforest.evaluation.paper.agreement import (
+from nullforest.evaluation.paper.experiment import Finished
+from nullforest.evaluation.paper.printed_rates import (
     best,
     best_reading,
     compared,
     printed_tables,
     ranking,
 )
-from nullforest.evaluation.paper.experiment import Finished
 from nullforest.evaluation.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
 from nullforest.evaluation.paper.verdict import Facts, verdict
 

@@ -1,5 +1,7 @@
-// The walk for any processor.
+// The kernels for any processor.
 #define NULLFOREST_ISA portable
+#include "kernels/scan_kernel_body.hpp"
+#include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
 namespace nullforest {
@@ -42,18 +44,6 @@ public:
         members = m;
         ones = l;
     }
-    static std::uint64_t squeeze(std::uint64_t bits, std::uint64_t mask) {
-        std::uint64_t out = 0;
-        for (std::uint32_t i = 0; mask; ++i, mask &= mask - 1)
-            out |= (bits >> lowest(mask) & 1) << i;
-        return out;
-    }
-    static std::uint32_t count(std::uint64_t bits) {
-        return static_cast<std::uint32_t>(__builtin_popcountll(bits));
-    }
-    static std::uint32_t lowest(std::uint64_t bits) {
-        return static_cast<std::uint32_t>(__builtin_ctzll(bits));
-    }
     template <class Count>
     static std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const Count* lo,
                                  const Count* hi, Count* running) {
@@ -83,5 +73,7 @@ private:
 }  // namespace NULLFOREST_ISA
 
 void walk_portable(WalkTask& task) { walk<PortableSimd>(task); }
+void scan_portable(ScanTask& task) { scan<PlainPick>(task); }
+void sweep_portable(SweepTask& task) { sweep(task); }
 
 }  // namespace nullforest

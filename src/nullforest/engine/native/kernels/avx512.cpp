@@ -1,0 +1,151 @@
+// The kernels with AVX-512 (VBMI, BITALG, VPOPCNTDQ) and BMI2.
+#define NULLFOREST_ISA avx512
+#include <immintrin.h>
+
+#include "kernels/scan_kernel_body.hpp"
+#include "kernels/sweep_kernel_body.hpp"
+#include "kernels/walk_kernel_body.hpp"
+
+namespace nullforest {
+inline namespace NULLFOREST_ISA {
+namespace {
+
+// Looks up bits of a bitmap by sample, for 64 positions of a column at once.
+class Lookup {
+public:
+    explicit Lookup(const KernelTask& task) : wide_(task.n_samples > 256) {}
+
+    __m512i bitmap(const std::uint64_t* words) const {
+        const __m512i all = _mm512_load_si512(words);
+        // up to 256 samples twice the same, so that bit 5 of an index does not matter
+        return wide_ ? all : _mm512_inserti64x4(all, _mm512_castsi512_si256(all), 1);
+    }
+    // The bytes of a bitmap that hold the samples, as vpermb looks at them: the low six bits alone.
+    __m512i bytes(__m512i samples, const std::uint64_t* ninth, std::uint32_t w) const {
+        const __m512i byte = _mm512_srli_epi16(samples, 3);
+        if (!wide_) return byte;
+        const __m512i low = _mm512_and_si512(byte, _mm512_set1_epi8(31));
+        return _mm512_mask_add_epi8(low, _cvtu64_mask64(ninth[w]), low, _mm512_set1_epi8(32));
+    }
+    __m512i bits(__m512i samples) const { return _mm512_permutexvar_epi8(samples, bit_); }
+    static std::uint64_t test(__m512i bitmap, __m512i bytes, __m512i bits) {
+        return _cvtmask64_u64(
+            _mm512_test_epi8_mask(_mm512_permutexvar_epi8(bytes, bitmap), bits));
+    }
+
+private:
+    bool wide_;
+    __m512i bit_ = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull));
+};
+
+class Avx512 {
+public:
+    explicit Avx512(const WalkTask& task)
+        : lookup_(task), member_(lookup_.bitmap(task.member)), one_(lookup_.bitmap(task.one)) {
+        before_ = _mm512_setr_epi64(0, 0xff, 0xffff, 0xffffff, 0xffffffffll, 0xffffffffffll,
+                                    0xffffffffffffll, 0xffffffffffffffll);
+        upto_ = _mm512_set1_epi64(static_cast<long long>(0xff7f3f1f0f070301ull));
+        byte_ = _mm512_setr_epi64(0, 0x0101010101010101ll, 0x0202020202020202ll,
+                                  0x0303030303030303ll, 0x0404040404040404ll,
+                                  0x0505050505050505ll, 0x0606060606060606ll,
+                                  0x0707070707070707ll);
+        spread_ = _mm512_setr_epi64(0, 0x0808080808080808ll, 0, 0x0808080808080808ll, 0,
+                                    0x0808080808080808ll, 0, 0x0808080808080808ll);
+    }
+    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+                std::uint64_t& members, std::uint64_t& ones) const {
+        const __m512i samples = _mm512_loadu_si512(order + 64 * w);
+        const __m512i bytes = lookup_.bytes(samples, ninth, w), bits = lookup_.bits(samples);
+        members = Lookup::test(member_, bytes, bits);
+        ones = Lookup::test(one_, bytes, bits);
+    }
+    std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
+                          const std::uint8_t* hi, std::uint8_t* running) const {
+        const __m512i l = _mm512_add_epi8(counts(bits), _mm512_set1_epi8(static_cast<char>(base)));
+        const __mmask64 out = _kor_mask64(_mm512_cmplt_epu8_mask(l, _mm512_loadu_si512(lo)),
+                                          _mm512_cmpgt_epu8_mask(l, _mm512_loadu_si512(hi)));
+        const std::uint64_t word = _cvtmask64_u64(out);
+        if (word) _mm512_storeu_si512(running, l);
+        return word;
+    }
+    std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint16_t* lo,
+                          const std::uint16_t* hi, std::uint16_t* running) const {
+        const __m512i l = counts(bits), shift = _mm512_set1_epi16(static_cast<short>(base));
+        std::uint64_t word = 0;
+        for (int half = 0; half < 2; ++half) {
+            const __m256i part = half ? _mm512_extracti64x4_epi64(l, 1) : _mm512_castsi512_si256(l);
+            const __m512i wide = _mm512_add_epi16(_mm512_cvtepu8_epi16(part), shift);
+            _mm512_storeu_si512(running + 32 * half, wide);
+            const std::uint32_t out =
+                _mm512_cmplt_epu16_mask(wide, _mm512_loadu_si512(lo + 32 * half)) |
+                _mm512_cmpgt_epu16_mask(wide, _mm512_loadu_si512(hi + 32 * half));
+            word |= static_cast<std::uint64_t>(out) << 32 * half;
+        }
+        return word;
+    }
+
+private:
+    // Byte i: how many of the bits 0..i are set.
+    __m512i counts(std::uint64_t bits) const {
+        const __m512i all = _mm512_set1_epi64(static_cast<long long>(bits));
+        const __m512i lower = _mm512_popcnt_epi64(_mm512_and_si512(all, before_));
+        const __m512i own =
+            _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(all, byte_), upto_));
+        return _mm512_add_epi8(own, _mm512_shuffle_epi8(lower, spread_));
+    }
+
+    Lookup lookup_;
+    __m512i member_, one_, before_, upto_, byte_, spread_;
+};
+
+// The members of a column in sorted order, compressed out of 64 positions at once.
+template <class Id>
+class Compress {
+public:
+    explicit Compress(const ScanTask& task)
+        : n_words_(task.n_words),
+          last_(last_word(task)),
+          lookup_(task),
+          member_(lookup_.bitmap(task.member)) {}
+    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+        for (std::uint32_t w = 0; w < n_words_; ++w) {
+            const __m512i samples = _mm512_loadu_si512(order + 64 * w);
+            std::uint64_t members = Lookup::test(member_, lookup_.bytes(samples, ninth, w),
+                                                 lookup_.bits(samples));
+            if (w + 1 == n_words_) members &= last_;
+            if (sizeof(Id) == 1) {
+                _mm512_storeu_si512(out,
+                                    _mm512_maskz_compress_epi8(_cvtu64_mask64(members), samples));
+                out += _mm_popcnt_u64(members);
+                continue;
+            }
+            for (int half = 0; half < 2; ++half) {
+                const __m256i part = half ? _mm512_extracti64x4_epi64(samples, 1)
+                                          : _mm512_castsi512_si256(samples);
+                const auto high = static_cast<std::uint32_t>(ninth[w] >> 32 * half);
+                const auto mask = static_cast<std::uint32_t>(members >> 32 * half);
+                __m512i wide = _mm512_cvtepu8_epi16(part);
+                wide = _mm512_mask_add_epi16(wide, _cvtu32_mask32(high), wide,
+                                             _mm512_set1_epi16(256));
+                _mm512_storeu_si512(out,
+                                    _mm512_maskz_compress_epi16(_cvtu32_mask32(mask), wide));
+                out += _mm_popcnt_u32(mask);
+            }
+        }
+    }
+
+private:
+    std::uint32_t n_words_;
+    std::uint64_t last_;
+    Lookup lookup_;
+    __m512i member_;
+};
+
+}  // namespace
+}  // namespace NULLFOREST_ISA
+
+void walk_avx512(WalkTask& task) { walk<Avx512>(task); }
+void scan_avx512(ScanTask& task) { scan<Compress>(task); }
+void sweep_avx512(SweepTask& task) { sweep(task); }
+
+}  // namespace nullforest

@@ -1,0 +1,53 @@
+// The search of nodes by the fastest kernel that fits.
+#include "kernels/dispatch.hpp"
+#include "kernels/scan_node.hpp"
+#include "kernels/sweep_node.hpp"
+#include "kernels/walk_node.hpp"
+
+namespace nullforest {
+
+namespace {
+
+template <class Node>
+class KernelEvaluator final : public Evaluator {
+public:
+    KernelEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                    Weighting weighting, typename Node::Kernel kernel)
+        : node_(table, outcome, settings, weighting), kernel_(kernel) {
+        node_.task.pool = {ShuffleShape(settings.pool), settings.candidates};
+    }
+
+    void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
+        node_.begin_tree(bag);
+        node_.task.pool.features = pool;
+    }
+
+    bool best_split(const NodeQuery& node, Split& split) override {
+        node_.enter(node);
+        const auto& task = node_.task;
+        kernel_(node_.task);
+        split = {task.feature, task.n_left, task.missing_left, task.place, task.perfect()};
+        return task.found;
+    }
+
+private:
+    Node node_;
+    typename Node::Kernel kernel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
+                                          const Settings& settings, Weighting weighting) {
+    const auto make = [&](auto* node, auto kernel) -> std::unique_ptr<Evaluator> {
+        using Node = std::remove_pointer_t<decltype(node)>;
+        return std::make_unique<KernelEvaluator<Node>>(table, outcome, settings, weighting, kernel);
+    };
+    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
+    if (kernel.walk) return make((WalkNode*)nullptr, kernel.walk);
+    if (kernel.sweep) return make((SweepNode*)nullptr, kernel.sweep);
+    if (kernel.scan) return make((ScanNode*)nullptr, kernel.scan);
+    return make_generic_evaluator(table, outcome, settings, weighting);
+}
+
+}  // namespace nullforest

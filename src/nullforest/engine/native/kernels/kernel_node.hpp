@@ -1,0 +1,99 @@
+// A node as a fast kernel sees it; shared by the search for a split and the scoring of probes.
+#pragma once
+#include "kernels/column_splits.hpp"
+#include "kernels/evaluator.hpp"
+#include "kernels/kernel_task.hpp"
+
+namespace nullforest {
+
+template <class NodeTask>
+class KernelNode {
+public:
+    using Task = NodeTask;
+    using Kernel = void (*)(Task& task);
+
+    Task task{};
+
+    KernelNode(const KernelNode&) = delete;
+    KernelNode& operator=(const KernelNode&) = delete;
+
+    void begin_tree(const Bag&) {}
+    // The table whose columns are scored, and the scratch to sort members by them.
+    void use(const RankTable& table, SortedMembers& members) {
+        task.order = table.order(0);
+        task.flags = table.flags();
+        sorted_ = &members;
+    }
+    SortedMembers& own_members() { return members_; }
+
+protected:
+    KernelNode(const RankTable& table, const Outcome& outcome, const Settings& settings)
+        : outcome_(outcome), members_(table) {
+        task.stride = table.stride();
+        task.n_samples = static_cast<std::uint32_t>(table.n_samples());
+        task.n_words = static_cast<std::uint32_t>(table.n_words());
+        task.min_leaf = settings.min_leaf;
+        task.owner = this;
+        task.boundaries = [](void* self, std::uint32_t feature) -> const std::uint8_t* {
+            return static_cast<KernelNode*>(self)->sort_by(feature).boundary.data();
+        };
+        use(table, members_);
+    }
+
+    void enter_members(const NodeQuery& node) {
+        node_ = &node;
+        task.n = node.n;
+        task.draw_key = node.draw_key;
+        task.found = false;
+    }
+    // The members of the node in the order of a column.
+    SortedMembers& sort_by(std::uint32_t column) {
+        sorted_->sort(node_->samples, node_->n, column);
+        return *sorted_;
+    }
+
+    const Outcome& outcome_;
+
+private:
+    SortedMembers members_, *sorted_ = nullptr;
+    const NodeQuery* node_ = nullptr;
+};
+
+// Two classes: columns with missing values are tried one split at a time.
+template <class NodeTask>
+class BinaryNode : public KernelNode<NodeTask> {
+protected:
+    BinaryNode(const RankTable& table, const Outcome& outcome, const Settings& settings)
+        : KernelNode<NodeTask>(table, outcome, settings) {
+        this->task.try_slowly = [](void* self, std::uint32_t feature) {
+            static_cast<BinaryNode*>(static_cast<KernelNode<NodeTask>*>(self))->try_all(feature);
+        };
+    }
+
+private:
+    struct Left {
+        const Outcome& outcome;
+        std::uint32_t members = 0, ones = 0;
+        void restart() { members = ones = 0; }
+        void cross(std::uint32_t sample) {
+            ++members;
+            ones += outcome.label[sample];
+        }
+    };
+
+    void try_all(std::uint32_t feature) {
+        NodeTask& task = this->task;
+        Left left{this->outcome_};
+        try_splits(this->sort_by(feature), left, task.min_leaf,
+                   [&](std::uint32_t n_left, bool missing_left) {
+                       if (task.beats(left.members, left.ones)) {
+                           task.take(feature, left.members, left.ones);
+                           task.n_left = n_left;
+                           task.missing_left = missing_left;
+                       }
+                       return false;
+                   });
+    }
+};
+
+}  // namespace nullforest

@@ -1,0 +1,110 @@
+// What the fast kernels are given: columns of a rank table, a node, its candidates.
+//
+// Plain data only: this header is compiled once per instruction set.
+#pragma once
+#include <cstdint>
+
+#include "random/candidates.hpp"
+
+namespace nullforest {
+
+struct KernelTask {
+    // the rank table
+    const std::uint8_t* order;
+    std::uint64_t stride;
+    std::uint32_t n_samples, n_words;
+    const std::uint8_t* flags;
+    // the node
+    std::uint32_t n, min_leaf;
+    // its candidates
+    CandidatePool pool;
+    std::uint64_t draw_key;
+    // the best so far
+    bool found, missing_left;
+    std::uint32_t feature, n_left, place;
+    // instead of a search (`screened` is null then): whether each of these columns has a split as
+    // good as the best (the first `n_or_equal` of them) or better (the others), or only of those up
+    // to the first that has one. Missing values are not considered.
+    const std::uint32_t* screened;
+    std::uint32_t n_screened, n_or_equal;
+    bool until_one_passes;
+    std::uint8_t* passes;
+    // too rare to be fast: positions at which the values of a feature differ
+    void* owner;
+    const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
+
+    const std::uint8_t* column(std::uint32_t feature) const { return order + feature * stride; }
+    const std::uint64_t* ninth_bits(std::uint32_t feature) const {
+        return reinterpret_cast<const std::uint64_t*>(column(feature) + 64 * n_words);
+    }
+};
+
+// Two classes. With n members, n1 of them ones, the split after k members with l ones on the left
+// scores D^2 / (k (n - k)), D = l n - k n1. `Wide` holds the products that are compared.
+template <class Wide>
+struct BinaryTask : KernelTask {
+    std::uint32_t n_ones;
+    // of the best so far: D^2 and k (n - k)
+    Wide best_num = 0;
+    std::uint64_t best_den = 1;
+    // for features with missing values
+    void (*try_slowly)(void* owner, std::uint32_t feature);
+
+    bool perfect() const {  // two pure children: D^2 / (k (n - k)) = n1 (n - n1)
+        return found && best_num == Wide{n_ones} * (n - n_ones) * best_den;
+    }
+    Wide square(std::uint32_t k, std::uint32_t l) const {
+        const auto d = static_cast<Wide>(std::int64_t{l} * n - std::int64_t{k} * n_ones);
+        return d * d;  // the same for a negative D: words wrap around
+    }
+    // Whether the split after k members, l of them ones, beats the best.
+    bool beats(std::uint32_t k, std::uint32_t l) const {
+        return !found || square(k, l) * best_den > best_num * (std::uint64_t{k} * (n - k));
+    }
+    bool equals(std::uint32_t k, std::uint32_t l) const {
+        return square(k, l) * best_den == best_num * (std::uint64_t{k} * (n - k));
+    }
+    void take(std::uint32_t winner, std::uint32_t k, std::uint32_t l) {
+        best_num = square(k, l);
+        best_den = std::uint64_t{k} * (n - k);
+        found = true;
+        feature = winner;
+        n_left = k;
+        missing_left = false;
+    }
+};
+
+inline namespace NULLFOREST_ISA {
+
+// Into the second cache, not the first: where a column comes from main memory the first has too few
+// places for lines under way, and the search would wait for them.
+inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
+    const std::uint8_t* p = task.column(feature);
+    for (std::uint32_t w = 0; w < task.n_words; ++w) __builtin_prefetch(p + 64 * w, 0, 2);
+}
+
+// Calls try_one(feature, place) for the candidates until it returns true.
+template <class Try>
+void try_candidates(const KernelTask& task, const Try& try_one) {
+    Candidates(task.pool, task.draw_key)
+        .each_fetched([&](std::uint32_t feature) { fetch_column(task, feature); }, try_one);
+}
+
+// Fills in `passes`, by passes(column, whether as good is enough).
+template <class Passes>
+void screen_columns(const KernelTask& task, const Passes& passes) {
+    constexpr std::uint32_t kAhead = 8;
+    for (std::uint32_t i = 0; i < task.n_screened; ++i) {
+        if (i + kAhead < task.n_screened) fetch_column(task, task.screened[i + kAhead]);
+        task.passes[i] = passes(task.screened[i], i < task.n_or_equal);
+        if (task.until_one_passes && task.passes[i]) return;
+    }
+}
+
+// The positions of the last word that hold a sample.
+inline std::uint64_t last_word(const KernelTask& task) {
+    return task.n_samples % 64 ? (std::uint64_t{1} << task.n_samples % 64) - 1 : ~std::uint64_t{0};
+}
+
+}  // namespace NULLFOREST_ISA
+}  // namespace nullforest

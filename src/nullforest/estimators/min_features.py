@@ -1,0 +1,65 @@
+"""Fewest features that a selector keeps, and its refusal of a table without columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+
+from nullforest._util.errors import InputError
+from nullforest.selection.error_rates import ERROR_RATES
+from nullforest.selection.selection import Selection
+
+
+class MinFeaturesMixin(SelectorMixin):  # type: ignore[misc]  # scikit-learn is untyped
+    """A selector with the setting `min_features`."""
+
+    min_features: int | None
+
+    def _min_features(self) -> int:
+        """The fewest features to keep, 0 where not given."""
+        least = 0 if self.min_features is None else self.min_features
+        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 0:
+            raise InputError(f"min_features = {least!r} must be a whole number, 0 or more.")
+        return int(least)
+
+    def _with_smallest(
+        self, selection: Selection, support: NDArray[np.bool_]
+    ) -> tuple[Selection, NDArray[np.bool_]]:
+        """The support, with the features of smallest p-value where it has too few; and a note."""
+        least, selected = self._min_features(), int(support.sum())
+        if selected >= min(least, len(support)):
+            return selection, support
+        order = np.lexsort((-selection.counts, selection.pvalues, ~support))
+        support = support.copy()
+        support[order[:least]] = True
+        note = (
+            f"min_features={least} keeps {int(support.sum())} features: {selected} selected, and "
+            f"{int(support.sum()) - selected} more with the smallest p-values."
+        )
+        return replace(selection, notes=(*selection.notes, note)), support
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the features that are kept.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or DataFrame
+
+        Returns
+        -------
+        (n_samples, n_kept) array, sparse matrix or DataFrame
+        """
+        if self.min_features is None and not self.get_support().any():
+            alpha, error = getattr(self, "alpha", None), getattr(self, "error", None)
+            level = "" if error is None else f" at a {ERROR_RATES[error]} of {alpha:g}"
+            raise InputError(
+                f"{type(self).__name__} selected none of the {len(self.get_support())} features"
+                f"{level}, so that the next step would have no column. Set min_features=1 to keep "
+                "the feature with the smallest p-value, or min_features=0 to allow a table without "
+                "columns."
+            )
+        return super().transform(X)
