@@ -151,8 +151,8 @@ def summary() -> str:
             "- **The bagged null model becomes more liberal with more trees:** "
             f"{many['ratio'].iloc[0]:.2f} times the level at α = 0.001 with {MANY_TREES} "
             "([slopes](#slope-of-the-ratio-on-the-number-of-trees)). It is also off with unequal "
-            "classes, many classes, skewed numeric targets and SNPs. It is the default for "
-            "scikit-learn forests only; check those with `nullforest audit`.",
+            "classes, many classes, skewed numeric targets, SNPs and sparse counts. It is the "
+            "default for scikit-learn forests only; check those with `nullforest audit`.",
             "- **The paper's null model** is too liberal in every setting without relevant "
             "features, and more so with more trees.",
         ]

@@ -10,6 +10,7 @@ its noise too. Repeated draws give the probability that each feature is selected
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +25,12 @@ from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Ints, Null
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
+from nullforest.tallies.halves import halves
 from nullforest.tallies.probe_tally import ProbeTally
 from nullforest.tallies.tally import Tally
 
+#: Quantile of the normal distribution for the ends of a 90 % interval.
+_NORMAL_95 = 1.645
 #: Null distributions that are estimated for each factor; the draws share them in turn.
 NULLS = 5
 #: Rates on the grid: neighbours differ by less than the noise of any count below 10⁴.
@@ -130,30 +134,53 @@ def more_trees(
     probability = np.zeros((len(factors), tally.n_features))
     numbers = np.zeros((len(factors), draws))
     for i, factor in enumerate(factors):
-        models: list[Null] = []
-        for draw in range(draws):
-            counts = larger.counts(factor, rng)
-            if draw < NULLS:
-                models.append(make_null(larger.tally(factor, counts, rng), kind))
-            pvalues = models[draw % NULLS].pvalues(counts)
-            support = decide(pvalues, alpha, error).support
+        for draw, support in enumerate(_supports(larger, factor, now, draws, rng)):
             probability[i] += support
             numbers[i, draw] = support.sum()
     probability /= draws
+    wider = np.exp(_NORMAL_95 * _error_of_halves(now, rng))
     same = np.where(now.support, probability, 1 - probability)
     table = pd.DataFrame(
         {
             "factor": factors,
             "trees": [round(factor * tally.n_trees) for factor in factors],
             "selected": probability.sum(axis=1),
-            "low": np.quantile(numbers, 0.05, axis=1),
-            "high": np.quantile(numbers, 0.95, axis=1),
+            "low": np.quantile(numbers, 0.05, axis=1) / wider,
+            "high": np.minimum(np.quantile(numbers, 0.95, axis=1) * wider, tally.n_features),
             "joining": probability[:, ~now.support].sum(axis=1),
             "leaving": (1 - probability[:, now.support]).sum(axis=1),
             "surely": (same >= 0.95).sum(axis=1),
         }
     )
     return Forecast(table, probability, now)
+
+
+def _supports(
+    larger: _Larger, factor: float, now: Selection, draws: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.bool_]]:
+    """Selections of so many forests, `factor` times as large."""
+    models: list[Null] = []
+    kind: Any = now.null.kind
+    for draw in range(draws):
+        counts = larger.counts(factor, rng)
+        if draw < NULLS:
+            models.append(make_null(larger.tally(factor, counts, rng), kind))
+        yield decide(models[draw % NULLS].pvalues(counts), now.alpha, now.error).support
+
+
+def _error_of_halves(now: Selection, rng: np.random.Generator) -> float:
+    """Relative error of the same forecast from either half of the forest to the whole of it.
+
+    The draws vary by the noise of the trees to come. The noise of the trees at hand, which they
+    share, is seen in how far the forecasts of the halves are from what the whole forest selected.
+    """
+    if now.tally.n_trees < 2:
+        return 0.0
+    errors = []
+    for half in halves(now.tally):
+        found = [s.sum() for s in _supports(_Larger(half), 2.0, now, NULLS, rng)]
+        errors.append(np.log((now.n_selected + 1) / (np.mean(found) + 1)))  # 1: none is no error
+    return float(np.sqrt(np.mean(np.square(errors))))
 
 
 class _Larger:
