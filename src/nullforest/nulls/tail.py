@@ -56,12 +56,17 @@ class Spliced:
 
     @cached_property
     def mean(self) -> float:
-        """Expected count: E[min(n, s+1)] of the bulk and E[(n−s−1)⁺] of the tail, s the splice."""
+        """Expected count: E[min(n, s+1)] of the bulk, s the splice, and the sum of P(n > k) beyond.
+
+        The sum has positive terms only; where the tail is scaled up by far, a difference of means
+        would lose its digits.
+        """
         if self._factor == 0:
             return self.bulk.mean
-        at = self.splice_point + 1
-        below = self.bulk.mean - self.bulk.beyond(at) * self.bulk.mean_excess(at)
-        return below + self._factor * self.tail.beyond(at) * self.tail.mean_excess(at)
+        at = self.splice_point
+        below = self.bulk.mean - self.bulk.beyond(at + 1) * self.bulk.mean_excess(at + 1)
+        end = self.tail.quantile(1e-15 * float(self.tail.sf(at)))  # the rest is rounding
+        return below + self._factor * float(self.tail.sf(np.arange(at + 1, end + 1)).sum())
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""
