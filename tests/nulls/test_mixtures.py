@@ -95,6 +95,7 @@ def test_merged_rates_give_the_same_counts(seed, mean):
 
 @given(components, components, st.integers(-1, 20))
 @example([(5, 1.0, 1.0)], [(7, 0.001953125, 1.0)], 4)  # the tail is scaled up by 1e16
+@example([(7, 1.0, 1.0)], [(7, 1.401298464324817e-45, 1.0)], 6)  # its inverse is infinite
 @settings(max_examples=40, deadline=None)
 def test_a_spliced_distribution_is_one(bulk_parts, tail_parts, splice_point):
     bulk = BinomialMixture(*map(list, zip(*bulk_parts, strict=True)))

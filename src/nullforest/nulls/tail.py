@@ -45,7 +45,8 @@ class Spliced:
         self.splice_point = splice_point
         self.extrapolated_below = 1.0 if splice_point < 0 else float(bulk.sf(splice_point))
         below = 1.0 if splice_point < 0 else float(tail.sf(splice_point))
-        self._factor = self.extrapolated_below / below if below > 0 else 0.0
+        # A tail below the smallest normal number tells nothing; its inverse would be infinite.
+        self._factor = self.extrapolated_below / below if below > np.finfo(float).tiny else 0.0
 
     @property
     def largest(self) -> int:
