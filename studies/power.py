@@ -24,6 +24,7 @@ from scipy import stats
 import nullforest as nf
 from nullforest.engine.settings import DEPTH
 from nullforest.evaluation.packages import PACKAGES, PackageTask
+from nullforest.selection.agreement import jaccard
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues
 from studies.records import Records, with_progress
@@ -215,15 +216,11 @@ def simulated(_: Path | None = None) -> None:
             [
                 {"share": share, "relevance": relevance, "seed": seed, "relevant": number}
                 | {"selected": int(first.sum()), "false": int((first & ~relevant).sum())}
-                | {"agreement": _jaccard(first, second), "seconds": seconds}
+                | {"agreement": jaccard(first, second), "seconds": seconds}
                 | {"selected_univariate": int(plain.sum())}
                 | {"false_univariate": int((plain & ~relevant).sum())}
             ]
         )
-
-
-def _jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
-    return float((a & b).sum() / max((a | b).sum(), 1)) if (a | b).any() else 1.0
 
 
 def _open(records: Records, pieces: list[Any], title: str) -> Any:

@@ -175,7 +175,7 @@ def test_labels_stay_within_their_blocks():
 
 
 def test_blocks_protect_against_an_effect_of_site():
-    # Sites differ in both the label's frequency and a feature that means nothing within a site.
+    # Sites differ in the label's frequency and in a feature that is unrelated to it within a site.
     # Permuting freely blames the feature; permuting within sites, each p-value is valid:
     # P(p <= .05) <= .05, so among 24 runs more than 5 have probability below 0.1 %.
     free = within = 0

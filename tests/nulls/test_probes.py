@@ -214,7 +214,7 @@ def test_stratum_with_few_selections_takes_the_common_scale():
 def test_thinning_above_one_is_told_and_handled():
     tally = forest(np.random.default_rng(7), mean=8.0, wins=3.0)
     null = probes.from_tally(tally)
-    assert "too few trees" in null.notes[0]
+    assert "too few nodes" in null.notes[0]
     assert null.mean == pytest.approx(8, rel=0.1)
     assert null.sf(60) < 0.05
 

@@ -189,7 +189,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
-    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
 

@@ -67,15 +67,21 @@ class Settling:
         >>> Settling(max_trees=8000).tests(pilot)
         [6667, 8000]
         """
-        first = tally.nodes_per_tree[:PILOT]
-        nodes = max(float(first.mean()), 1 / len(first))
-        F = tally.n_features
-        start = min(FIRST_MEAN_COUNT * F, FIRST_NODES) / nodes
-        end = min(LARGEST_MEAN_COUNT * F, LARGEST_NODES) / nodes
+        start = trees_for(tally, FIRST_MEAN_COUNT, FIRST_NODES)
+        end = trees_for(tally, LARGEST_MEAN_COUNT, LARGEST_NODES)
         most = math.ceil(end) if self.max_trees is None else self.max_trees
         steps = math.ceil(2 * math.log2(most / start)) if most > start else 0
         earlier = (max(round(start * 2 ** (step / 2)), PILOT) for step in range(steps))
         return sorted({*(trees for trees in earlier if trees < most), most})
+
+
+def trees_for(tally: Tally, mean_count: float, nodes: int) -> float:
+    """Trees in which a feature has this mean count, or which have so many nodes if those are fewer.
+
+    The first hundred trees tell how many nodes a tree has.
+    """
+    first = tally.nodes_per_tree[:PILOT]
+    return min(mean_count * tally.n_features, nodes) / max(float(first.mean()), 1 / len(first))
 
 
 def settle(
@@ -106,6 +112,7 @@ def settle(
         forest = grown(pilot, forest, None)
         early = forest.stopped_early
     tests = rule.tests(forest.tally)
+    first = round(trees_for(forest.tally, FIRST_MEAN_COUNT, FIRST_NODES))
     earlier = {round(tests[0] / 2 ** (step / 2)) for step in range(1, before + 1)}
     points = sorted({trees for trees in earlier if trees > pilot} | {*tests})
     # A forest that has more trees already is tested as it is.
@@ -123,10 +130,11 @@ def settle(
         note = ""
         if found is not None and not found.settled and ends:
             note = _note(early, found)
-        elif forest.n_trees < tests[0]:  # a forest that finds nothing agrees with all such
+        elif forest.n_trees < first:  # a forest that finds nothing agrees with all such
             note = (
-                f"The time was over after {forest.n_trees} trees, before the first test at "
-                f"{tests[0]}; weak features may be missing. Allow more time."
+                f"{_end(early)} after {forest.n_trees} trees, before {first} trees, at which the "
+                "features are tested first; weak ones may be missing. Allow more trees or more "
+                "time."
             )
         if note:
             selection = replace(selection, notes=(*selection.notes, note))
@@ -140,11 +148,14 @@ def settle(
         describe(progress, f"agreement {found.expected:.2f}, ends at {LEAST_AGREEMENT:g}")
 
 
+def _end(early: bool) -> str:
+    return "The time was over" if early else "The largest number of trees was reached"
+
+
 def _note(early: bool, found: Agreement) -> str:
-    end = "The time was over" if early else "The largest number of trees was reached"
     return (
-        f"{end} before the selection had settled: that of another seed is expected to have a "
-        f"Jaccard index of {found.expected:.2f} ± {found.standard_error:.2f} with this one, and "
+        f"{_end(early)} before the selection had settled: that of another seed is expected to have "
+        f"a Jaccard index of {found.expected:.2f} ± {found.standard_error:.2f} with this one, and "
         f"four times the trees {found.change * max(found.n_selected, 1):+.0f} selected features. "
         "Allow more trees or more time."
     )

@@ -7,21 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from nullforest._util.errors import InputError
-
 
 def keep_arguments(estimator: Any, arguments: dict[str, Any]) -> None:
     """Set the arguments of `__init__`, its `locals()`, as attributes of the same names."""
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
-
-
-def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Refuse a value that is not one of the known ones."""
-    if not (isinstance(value, str) and value in known):
-        choices = " or ".join(map(repr, known))
-        raise InputError(f"{name} = {value!r:.60} is not known; use {choices}.")
 
 
 def whole_seed(random_state: Any) -> int:

@@ -228,10 +228,12 @@ class StratifiedNull(NullDistribution):
         share = float(self.shares[beyond].sum())
         if share == 0:
             return None
-        of_whom = "" if share == 1 else f" for {share:.0%} of the features"
+        of_whom = "" if share == 1 else f" of {share:.0%} of the features"
+        largest = levels[beyond].max()
+        which = "All p-values" if largest >= 1 else f"p-values below {largest:.2g}"
         return (
-            f"The null tail is extrapolated below {levels[beyond].max():.2g}{of_whom}; p-values "
-            f"near {alpha:.2g} are approximate. A larger alpha needs less extrapolation."
+            f"{which}{of_whom} are extrapolated and approximate. An audit (nf.audit, nullforest "
+            "audit) measures the false positive rate on these data."
         )
 
     def scaled(self, factor: float) -> StratifiedNull:

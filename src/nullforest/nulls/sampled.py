@@ -48,9 +48,9 @@ class Basis(Enum):
         "features; they are tested with the bagged null model. Use more trees or probes."
     )
     ABOVE_ONE = (
-        "The probes were evaluated in too few trees to represent all of them (thinning above 1); "
-        "the features are tested with the bagged null model, its overdispersion fitted to the "
-        "probes. Grow one forest of as many trees."
+        "The probes won too few nodes for the counts of some features (thinning above 1); these "
+        "are tested with the bagged null model, its overdispersion fitted to the probes. Forests "
+        "that were added should share their probes; with few features, use a permutation test."
     )
     SELDOM = (
         "The probes won too seldom to determine the null distribution; the features are tested "

@@ -325,6 +325,7 @@ def select(
     >>> s.threshold, s.selected.tolist()
     (10, ['age'])
     """
+    said = getattr(tally, "note", "")  # of a forest: why it ended early
     tally = getattr(tally, "tally", tally)
     if not isinstance(tally, Tally):
         raise InputError(
@@ -353,7 +354,11 @@ def select(
         error=error,
         null=model,
         tally=tally,
-        notes=(*sentences.null_mean_notes(tally, model), *model.notes_at(alpha)),
+        notes=(
+            *sentences.null_mean_notes(tally, model),
+            *model.notes_at(alpha),
+            *([said] if said else []),
+        ),
         seconds=seconds,
         thresholds=each[strata],
     )

@@ -107,6 +107,8 @@ def expected_agreement(selection: Selection) -> str:
     found = selection.agreement
     if found is None:
         return ""
+    if found.n_selected == 0 and found.expected == 1:
+        return "Another seed is expected to select nothing either."
     return (
         "The selection of another seed is expected to have a Jaccard index of "
         f"{found.expected:.2f} with this one."

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nullforest.estimators.arguments import check_choice, keep_arguments
+from nullforest._util.errors import check_known
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
 from nullforest.features.groups import select_groups
 from nullforest.selection.error_rates import ErrorRate
@@ -75,7 +76,7 @@ class GroupSelector(SelectorWrapper):
         keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
-        check_choice("keep", self.keep, ("groups", "features"))
+        check_known("keep", self.keep, ("groups", "features"))
         first = run.select(run.columns(), run.y, 0).selection
         # Where no groups are given every feature is one of its own.
         groups = np.arange(run.n_features) if self.groups is None else self.groups

@@ -29,8 +29,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from nullforest._util.errors import InputError
-from nullforest.estimators.arguments import check_choice, keep_arguments
+from nullforest._util.errors import InputError, check_known
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
 from nullforest.estimators.wrappers.wrapper import Fitted, Ints, Run, SelectorWrapper
 from nullforest.selection.selection import Selection
@@ -140,8 +140,8 @@ class KnockOut(SelectorWrapper):
         keep_arguments(self, locals())
 
     def _run(self, run: Run) -> None:
-        check_choice("stop", self.stop, ("either", "pvalue"))
-        check_choice("spending", self.spending, ("same", "halving"))
+        check_known("stop", self.stop, ("either", "pvalue"))
+        check_known("spending", self.spending, ("same", "halving"))
         changes = self._changes(run, 0)
         fitted = run.select(run.columns(), run.y, 0, **changes)
         layers = [self._layer(run, np.arange(run.n_features), 0, fitted)]

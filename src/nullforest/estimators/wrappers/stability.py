@@ -26,10 +26,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest import compute
-from nullforest._util.errors import InputError, MissingExtraError
+from nullforest._util.errors import InputError, MissingExtraError, check_known
 from nullforest.engine.data.targets import as_target
 from nullforest.engine.settings import whole_number
-from nullforest.estimators.arguments import check_choice, keep_arguments
+from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
@@ -188,8 +188,8 @@ class StabilitySelection(SelectorWrapper):
         return found
 
     def _check_settings(self, run: Run) -> None:
-        check_choice("method", self.method, ("complementary", "independent"))
-        check_choice("bound", self.bound, ("worst-case", "unimodal"))
+        check_known("method", self.method, ("complementary", "independent"))
+        check_known("bound", self.bound, ("worst-case", "unimodal"))
         if self.bound == "unimodal" and self.method != "complementary":
             raise InputError("bound='unimodal' is proved for method='complementary' alone.")
         if self.keep is not None:
