@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/nullforest/engine/native/* src/nullforest/engine/native/*/*)
+NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
 .PHONY: help demo test browser ranger lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-wrappers study-reproduction study-sensitivity study-kills clean
@@ -80,7 +80,7 @@ sanitize: ## the native tests and 1 000 hostile calls under the address and unde
 	$(PYTHON) -m venv $(VENV)-sanitize
 	$(VENV)-sanitize/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_SANITIZE=ON \
 		--config-settings=build-dir=build/sanitize '.[test]'
-	$(SANITIZED) -m pytest tests/engine \
+	$(SANITIZED) -m pytest tests/engine tests/nulls/test_mixtures.py \
 		-k "not against_sklearn and not address_space and not valgrind" # sanitizers need more addresses than those tests allow
 	$(SANITIZED) -m fuzz --calls 1000
 
@@ -88,7 +88,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(PYTHON) -m venv $(VENV)-portable
 	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
 		--config-settings=build-dir=build/portable '.[test]'
-	$(VENV)-portable/bin/python -m pytest tests/engine
+	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
 study: study-calibration study-power study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results

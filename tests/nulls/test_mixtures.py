@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from naive import nulls as naive
+from nullforest.nulls import _binomial
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
 from nullforest.nulls.tail import Spliced
 
@@ -127,3 +128,31 @@ def test_scaled_trials_and_rates_scale_the_mean():
     assert spliced.scale_rates(2).mean == pytest.approx(2 * mixture.mean)
     # A bulk whose rates would exceed one is replaced by the tail.
     assert spliced.scale_rates(4).largest == mixture.largest
+
+
+@given(st.floats(0.3, 300), st.floats(1e-6, 1.0), st.integers(0, 300))
+@example(33.7, 0.9999, 32)  # the series of the tail would be long
+@example(2265.3, 0.666, 2264)  # terms below the smallest normal number
+@settings(max_examples=200, deadline=None)
+def test_trials_need_not_be_whole(n, p, k):
+    one = BinomialMixture([n], [p], [1.0])
+    with mpmath.workdps(40):
+        tail = mpmath.betainc(k + 1, n - k, 0, p, regularized=True) if n - k >= 1 else 0
+    assert one.beyond(k) == pytest.approx(float(tail), rel=1e-9, abs=1e-290)
+    counts = np.arange(int(n) + 1)
+    np.testing.assert_allclose(
+        one.pmf(counts), -np.diff(one.sf(counts), prepend=1.0), rtol=0, atol=1e-12
+    )
+    assert one.pmf(counts).sum() == pytest.approx(1, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("trials", "chances", "weights"),
+    [([-1.0], [0.5], [1.0]), ([5.0], [np.nan], [1.0]), ([5.0], [], [])],
+)
+def test_the_native_sums_refuse_what_is_no_binomial(trials, chances, weights):
+    parts = [np.array(each, float) for each in (trials, chances, weights)]
+    with pytest.raises(ValueError, match=r"binomial|length"):
+        _binomial.pmf(*parts, 0, 3)
+    with pytest.raises(ValueError, match=r"binomial|length"):
+        _binomial.sf(*parts, np.zeros(1))

@@ -13,18 +13,16 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, gammaln, ndtri, xlog1py, xlogy
+from scipy.special import ndtri
 
 from nullforest._util.search import smallest_true
+from nullforest.nulls import _binomial
 from nullforest.nulls.distribution import Floats
 
 _NEGLIGIBLE = 1e-12  # where the table ends: the few counts beyond it are computed one by one
 _LONGEST_TABLE = 4096  # counts; a longer table costs more than the few counts that are needed
 _RARE = 1e-3  # expected counts below it are not distinguished: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
-_FEW_COUNTS = 512  # so many probabilities cost less than a few incomplete beta functions
-_BLOCK = 64  # counts computed together: few, so that they concern few components
-_TOP = 32  # components that are never left out
 _CELL = 0.15  # of √λ + log √λ, within which rates are merged: 0.3 standard deviations of a count
 
 
@@ -116,42 +114,18 @@ class BinomialMixture:
         result[values > self.largest] = 0.0
         return result[place].reshape(k.shape)
 
-    def _undecided(self, least: float, most: float) -> slice:
-        """Components for which neither P(count > k) is nearly 0 nor nearly 1, least ≤ k ≤ most.
-
-        Bernstein's inequality: components whose mean lies 20√k below k exceed it with probability
-        e⁻²⁰⁰ at most, and those 9√k + 81 above k fail to with e⁻⁴⁰. The largest means stay in,
-        so that the far tail is still the tail of something.
-        """
-        low = np.searchsorted(self.means, least - 20 * np.sqrt(max(least, 0.0)))
-        high = np.searchsorted(self.means, most + 9 * np.sqrt(max(most, 0.0)) + 81, side="right")
-        return slice(int(min(low, max(len(self.means) - _TOP, 0))), int(high))
-
     def _direct_sf(self, k: Floats) -> Floats:
-        """P(count > k) from the incomplete beta function, for whole k ≥ 0 in rising order."""
-        result = np.empty(len(k))
-        for block in _blocks(len(k)):
-            at = k[None, block]
-            some = self._undecided(at[0, 0], at[0, -1])
-            n, p, w = self.trials[some, None], self.chances[some, None], self.weights[some]
-            above = np.where(n > at, betainc(at + 1, np.maximum(n - at, 1.0), p), 0.0)
-            result[block] = self.weights[some.stop :].sum() + w @ above
-        return np.minimum(result, 1.0)
+        """P(count > k) for whole k ≥ 0."""
+        return _binomial.sf(self.trials, self.chances, self.weights, k)
 
     def _direct_pmf(self, k: Floats) -> Floats:
-        """P(count = k), for whole k ≥ 0 in rising order, through logarithms."""
-        result = np.empty(len(k))
-        for block in _blocks(len(k)):
-            at = k[block]
-            some = self._undecided(at[0], at[-1])
-            sizes, of_size = np.unique(self.trials[some], return_inverse=True)
-            ways = _log_choose(sizes[:, None], at[None])
-            ways = ways[of_size] if len(sizes) > 1 else ways
-            p = np.minimum(self.chances[some], np.nextafter(1, 0))[:, None]
-            odds, none = np.log(np.maximum(p, _TINY)) - np.log1p(-p), np.log1p(-p)
-            log = ways + odds * at + self.trials[some, None] * none
-            result[block] = self.weights[some] @ np.exp(np.minimum(log, 0.0))
-        return result
+        """P(count = k) for whole k ≥ 0, one by one."""
+        each = (self._range(int(at), int(at))[0] for at in k)
+        return np.fromiter(each, float, len(k))
+
+    def _range(self, first: int, last: int) -> Floats:
+        """P(count = k) for k from `first` to `last`."""
+        return _binomial.pmf(self.trials, self.chances, self.weights, first, last)
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
@@ -160,14 +134,13 @@ class BinomialMixture:
         The last survival probability comes from the incomplete beta function, the others by
         adding the pmf from the top down.
         """
-        end = 16
         limit = min(_LONGEST_TABLE, self.largest)
-        while end < limit and self._direct_sf(np.array([end], float))[0] > _NEGLIGIBLE:
+        end = max(16, 2 * int(self.mean))
+        while end < limit and self.beyond(end) > _NEGLIGIBLE:
             end *= 2
-        k = np.arange(min(end, limit) + 1, dtype=float)
-        pmf = self._direct_pmf(k)
-        last = self._direct_sf(k[-1:])
-        sf = np.concatenate([np.cumsum(np.concatenate([last, pmf[:0:-1]]))[::-1]])
+        end = min(end, limit)
+        pmf = self._range(0, end)
+        sf = np.cumsum(np.append(self.beyond(end), pmf[:0:-1]))[::-1]
         return pmf, np.minimum(sf, 1.0)
 
     def beyond(self, k: int) -> float:
@@ -178,36 +151,32 @@ class BinomialMixture:
         """Smallest k with P(count > k) ≤ tail."""
         if tail >= 1:
             return 0
+        _, sf = self._table
+        if sf[-1] <= tail:
+            return len(sf) - int(np.searchsorted(sf[::-1], tail, side="right"))
         normal = self.mean - float(ndtri(max(tail, _TINY))) * np.sqrt(self.variance)
-        guess = int(np.clip(normal, 0, self.largest))
+        guess = int(np.clip(normal, len(sf), self.largest))
         return smallest_true(lambda k: self.beyond(k) <= tail, 0, self.largest, start=guess)
 
     def cells(self, edges: NDArray[np.int64]) -> Floats:
         """P(edges[i−1] < count ≤ edges[i]) for rising edges, from zero to the first; no tails."""
-        if edges[-1] < _FEW_COUNTS:
-            pmf = self._direct_pmf(np.arange(edges[-1] + 1, dtype=float))
+        if edges[-1] < _LONGEST_TABLE:
+            pmf = self._range(0, int(edges[-1]))
             return np.asarray(np.add.reduceat(pmf, np.append(0, edges[:-1] + 1)))
         return np.asarray(np.diff(1.0 - self._direct_sf(edges.astype(float)), prepend=0.0))
 
     def mean_up_to(self, k: int) -> float:
-        """E[count | count ≤ k], from E[n 1(n ≤ k)] = N p · P(Bin(N−1, p) ≤ k−1)."""
+        """E[count | count ≤ k]; k where no count is so low."""
         if k < 1:
             return 0.0
-        some = slice(0, self._undecided(k, k).stop)  # the others are never as low as k
-        n, p, weights = self.trials[some], self.chances[some], self.weights[some]
-        open_ended = n > k  # the other components never exceed k
-        room = np.where(open_ended, n - k, 1.0)  # both n − k and (n−1) − (k−1)
-        below = np.where(open_ended, betaincc(k + 1, room, p), 1.0)
-        # P(Bin(N−1, p) ≤ k−1) = P(Bin(N, p) ≤ k) − p^k (1−p)^(N−k) (N−1 over k)
-        ways = _log_choose(np.maximum(n - 1, 0.0), np.array(float(k)))
-        edge = np.exp(ways + xlogy(k, p) + xlog1py(room, -p))
-        inside = np.where(open_ended, below - edge, 1.0)
-        total = float(weights @ below)
-        return float(weights @ (n * p * inside)) / total if total > 0 else float(k)
+        pmf, _ = self._table
+        pmf = pmf[: k + 1] if k < len(pmf) else self._range(0, min(k, self.largest))
+        total = float(pmf.sum())
+        return float(pmf @ np.arange(len(pmf))) / total if total > 0 else float(k)
 
     def mean_excess(self, k: int) -> float:
         """E[count − k | count > k]; zero where no count is larger than k."""
-        above = self.beyond(k)
+        above = float(self.sf(k))
         if above == 0:
             return 0.0
         return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k
@@ -220,29 +189,6 @@ class BinomialMixture:
             return 1.0
         mean = np.average(beyond - k, weights=weights)
         return float(np.sqrt(np.average((beyond - k - mean) ** 2, weights=weights)) / mean)
-
-
-def _log_choose(n: Floats, k: Floats) -> Floats:
-    """Logarithm of n over k, −∞ where k > n.
-
-    For large n by Stirling's series, since the difference of two log Γ would lose digits there.
-    """
-    rest = np.maximum(n - k, 0.0)
-    result = gammaln(n + 1) - gammaln(rest + 1)
-    large = (n > 1e5) & (rest > 1e4)  # the series' next term is then below 1e-14
-    if np.any(large):
-        n_large, k_large = (np.broadcast_to(x, large.shape)[large] for x in (n, k))
-        left = n_large - k_large
-        result[large] = (
-            k_large * (np.log(n_large) - 1)
-            - (left + 0.5) * np.log1p(-k_large / n_large)
-            + (1 / n_large - 1 / left) / 12
-        )
-    return np.where(k > n, -np.inf, result - gammaln(k + 1))
-
-
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
 
 
 def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:

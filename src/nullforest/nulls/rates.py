@@ -92,8 +92,13 @@ class TreeLoads:
         else:  # pools smaller than the candidates: the mean on the scale on which tails change
             nodes = tally.nodes_per_tree + 1e-9  # defined for trees without a split, too
             candidates = round(float(np.exp(np.average(np.log(at_node), weights=nodes))))
-        values, group = np.unique(load, return_inverse=True)
-        if len(values) > _MOST_CLASSES:
+        if pool.min() == pool.max():  # classes by the number of nodes, which need no sorting
+            group = tally.nodes_per_tree
+            classes = int(np.count_nonzero(np.bincount(group)))
+        else:
+            values, group = np.unique(load, return_inverse=True)
+            classes = len(values)
+        if classes > _MOST_CLASSES:
             edges = np.quantile(load, np.linspace(0, 1, _MOST_CLASSES + 1)[1:-1])
             group = np.searchsorted(edges, load)
         pools = np.bincount(group, pool).astype(float)

@@ -83,7 +83,10 @@ class Spliced:
         k = np.asarray(k, float)
         if self._factor == 0:
             return bulk(k)
-        return np.where(k < self.splice_point + 1, bulk(k), self._factor * tail(k))
+        result, near = np.empty(k.shape), k < self.splice_point + 1
+        result[near] = bulk(k[near])
+        result[~near] = self._factor * tail(k[~near])
+        return result
 
     def scale_trials(self, factor: float) -> BinomialMixture:
         """The count over `factor` times as many trees: the tail's, which has no sampling noise."""

@@ -1,0 +1,114 @@
+#include "binomial.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nullforest {
+
+namespace {
+
+constexpr double kNegligible = 1e-300;  // where steps would no longer make numbers smaller
+constexpr double kRounding = 1e-17;    // of a sum, relative
+// Tails shrink with the mean, but for small differences between chances: after so many tails in a
+// row that are too small to matter, none does.
+constexpr std::size_t kManySmall = 64;
+constexpr double kTooSmall = 1e-25;
+constexpr double kAlmostOne = 1 - 0x1p-53;
+constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+
+// log Gamma(x+1) less Stirling's formula, x > 0.
+double stirling_error(double x) {
+    if (x < 15) return std::lgamma(x + 1) - (x + 0.5) * std::log(x) + x - kHalfLogTwoPi;
+    const double square = 1 / (x * x);  // the next term is below 1e-16
+    return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - square / 1188) * square) * square) *
+                           square) / x;
+}
+
+// x log(x/m) + m - x, without the loss of digits where x is near m.
+double deviance(double x, double m) {
+    const double apart = x - m;
+    if (std::abs(apart) > 0.1 * (x + m)) return x * std::log(x / m) - apart;
+    const double v = apart / (x + m);
+    double sum = apart * v, term = 2 * x * v;
+    for (int j = 3;; j += 2) {  // 2 atanh(v) = log(x/m); v is at most .1
+        term *= v * v;
+        const double next = sum + term / j;
+        if (next == sum) return sum;
+        sum = next;
+    }
+}
+
+// P(Bin(n, p) = k) for real n >= k, 0 < p < 1.
+double one_pmf(double n, double p, double k) {
+    if (k == 0) return std::exp(n * std::log1p(-p));
+    if (k == n) return std::exp(n * std::log(p));
+    const double rest = n - k;
+    const double log = stirling_error(n) - stirling_error(k) - stirling_error(rest) -
+                       deviance(k, n * p) - deviance(rest, n * (1 - p));
+    return std::exp(log - kHalfLogTwoPi) * std::sqrt(n / (k * rest));
+}
+
+// P(Bin(n, p) > k) as a sum of positive terms: where k is above the mean, the hypergeometric series
+// of the incomplete beta function; below it, one less the sum of the pmf downwards.
+double one_survival(double n, double p, double k) {
+    if (k < 0) return 1;
+    if (n - k < 1 || p == 0) return 0;
+    if (p == 1) return 1;
+    if (n - k == 1) return std::exp(n * std::log(p));
+    // With p near 1 the series is long; there the other sum loses six digits at most.
+    const bool long_series = p > 0.9 && (k + 1) * (1 - p) < 14;
+    if ((n + 1) * p < k + 2 && !long_series) {
+        double term = one_pmf(n, p, k + 1) * (1 - p), sum = term;
+        for (double above = n + 1, below = k + 2; term > kRounding * sum + kNegligible;
+             ++above, ++below)
+            sum += term *= above * p / below;
+        return std::min(sum, 1.0);
+    }
+    double term = one_pmf(n, p, k), sum = term;
+    const double odds = p / (1 - p);
+    for (double j = k; j > 0 && term > kRounding * sum + kNegligible; --j)
+        sum += term *= j / ((n - j + 1) * odds);
+    return std::max(1 - sum, 0.0);
+}
+
+}  // namespace
+
+void add_pmf(const Mixture& mixture, double first, double last, double* out) {
+    for (std::size_t i = 0; i < mixture.size; ++i) {
+        const double n = mixture.trials[i], w = mixture.weights[i];
+        const double p = std::min(mixture.chances[i], kAlmostOne);  // no count is impossible
+        if (n < first) continue;
+        if (p == 0 || n == 0) {
+            if (first == 0) out[0] += w;
+            continue;
+        }
+        const double largest = std::floor(n), top = std::min(last, largest);
+        const double mode = std::min(std::max(std::floor((n + 1) * p), first), top);
+        const double odds = p / (1 - p), start = w * one_pmf(n, p, mode);
+        double term = start;
+        for (double k = mode; k <= top && term > kNegligible; ++k) {
+            const bool rest = k == largest && n > largest;
+            out[static_cast<std::size_t>(k - first)] +=
+                rest ? w * one_survival(n, p, largest - 1) : term;
+            term *= (n - k) * odds / (k + 1);
+        }
+        term = start;
+        for (double k = mode; k > first && term > kNegligible; --k) {
+            term *= k / ((n - k + 1) * odds);
+            out[static_cast<std::size_t>(k - first - 1)] += term;
+        }
+    }
+}
+
+double survival(const Mixture& mixture, double k) {
+    double sum = 0;
+    std::size_t small = 0;
+    for (std::size_t i = mixture.size; i-- > 0 && small < kManySmall;) {
+        const double tail = one_survival(mixture.trials[i], mixture.chances[i], k);
+        sum += mixture.weights[i] * tail;
+        small = tail < kTooSmall * sum ? small + 1 : 0;
+    }
+    return std::min(sum, 1.0);
+}
+
+}  // namespace nullforest
