@@ -137,13 +137,17 @@ def test_scaled_trials_and_rates_scale_the_mean():
 def test_trials_need_not_be_whole(n, p, k):
     one = BinomialMixture([n], [p], [1.0])
     with mpmath.workdps(40):
-        tail = mpmath.betainc(k + 1, n - k, 0, p, regularized=True) if n - k >= 1 else 0
+        room = max(n - k, 1)  # where no other whole number is below n, the last count takes all
+        tail = mpmath.betainc(k + 1, room, 0, p, regularized=True) if n > k else 0
     assert one.beyond(k) == pytest.approx(float(tail), rel=1e-9, abs=1e-290)
-    counts = np.arange(int(n) + 1)
-    np.testing.assert_allclose(
-        one.pmf(counts), -np.diff(one.sf(counts), prepend=1.0), rtol=0, atol=1e-12
-    )
-    assert one.pmf(counts).sum() == pytest.approx(1, abs=1e-11)
+    counts = np.arange(int(n))
+    tails = np.array([1.0, *(one.beyond(int(i)) for i in counts)])
+    np.testing.assert_allclose(one.pmf(counts), -np.diff(tails), rtol=0, atol=1e-12)
+    # E[n | n <= k] has the pmf's mean where that adds to one.
+    if k < n - 1 and one.beyond(k) < 1 - 1e-6:
+        below = np.arange(k + 1)
+        pmf = one.pmf(below)
+        assert one.mean_up_to(k) == pytest.approx(pmf @ below / pmf.sum(), rel=1e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize(

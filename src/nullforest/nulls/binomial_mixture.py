@@ -23,6 +23,10 @@ _NEGLIGIBLE = 1e-12  # where the table ends: the few counts beyond it are comput
 _LONGEST_TABLE = 4096  # counts; a longer table costs more than the few counts that are needed
 _RARE = 1e-3  # expected counts below it are not distinguished: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
+_FEW_COUNTS = 512  # so many probabilities cost less than tails, where these must be computed
+_NEAR_ONE = (
+    0.5  # below it a component of 20 trials or more, as merged ones are, loses less than 1e-6
+)
 _CELL = 0.15  # of √λ + log √λ, within which rates are merged: 0.3 standard deviations of a count
 
 
@@ -128,6 +132,12 @@ class BinomialMixture:
         return _binomial.pmf(self.trials, self.chances, self.weights, first, last)
 
     @cached_property
+    def _exact_table(self) -> bool:
+        """Whether the pmf adds to one: with trials that are not whole it does not near p = 1."""
+        near_one = self.chances > _NEAR_ONE
+        return bool(np.all(self.trials[near_one] % 1 == 0))
+
+    @cached_property
     def _table(self) -> tuple[Floats, Floats]:
         """The pmf and sf of 0, 1, …, to where the tail is negligible.
 
@@ -151,16 +161,15 @@ class BinomialMixture:
         """Smallest k with P(count > k) ≤ tail."""
         if tail >= 1:
             return 0
-        _, sf = self._table
-        if sf[-1] <= tail:
+        if self._exact_table and (sf := self._table[1])[-1] <= tail:
             return len(sf) - int(np.searchsorted(sf[::-1], tail, side="right"))
         normal = self.mean - float(ndtri(max(tail, _TINY))) * np.sqrt(self.variance)
-        guess = int(np.clip(normal, len(sf), self.largest))
+        guess = int(np.clip(normal, 0, self.largest))
         return smallest_true(lambda k: self.beyond(k) <= tail, 0, self.largest, start=guess)
 
     def cells(self, edges: NDArray[np.int64]) -> Floats:
         """P(edges[i−1] < count ≤ edges[i]) for rising edges, from zero to the first; no tails."""
-        if edges[-1] < _LONGEST_TABLE:
+        if edges[-1] < (_LONGEST_TABLE if self._exact_table else _FEW_COUNTS):
             pmf = self._range(0, int(edges[-1]))
             return np.asarray(np.add.reduceat(pmf, np.append(0, edges[:-1] + 1)))
         return np.asarray(np.diff(1.0 - self._direct_sf(edges.astype(float)), prepend=0.0))
@@ -169,14 +178,12 @@ class BinomialMixture:
         """E[count | count ≤ k]; k where no count is so low."""
         if k < 1:
             return 0.0
-        pmf, _ = self._table
-        pmf = pmf[: k + 1] if k < len(pmf) else self._range(0, min(k, self.largest))
-        total = float(pmf.sum())
-        return float(pmf @ np.arange(len(pmf))) / total if total > 0 else float(k)
+        total, below = _binomial.lower(self.trials, self.chances, self.weights, k)
+        return below / total if total > 0 else float(k)
 
     def mean_excess(self, k: int) -> float:
         """E[count − k | count > k]; zero where no count is larger than k."""
-        above = float(self.sf(k))
+        above = self.beyond(k)
         if above == 0:
             return 0.0
         return (self.mean - (1 - above) * self.mean_up_to(k)) / above - k

@@ -51,10 +51,9 @@ double one_pmf(double n, double p, double k) {
 // P(Bin(n, p) > k) as a sum of positive terms: where k is above the mean, the hypergeometric series
 // of the incomplete beta function; below it, one less the sum of the pmf downwards.
 double one_survival(double n, double p, double k) {
-    if (k < 0) return 1;
-    if (n - k < 1 || p == 0) return 0;
+    if (n <= k || p == 0) return 0;
     if (p == 1) return 1;
-    if (n - k == 1) return std::exp(n * std::log(p));
+    if (n - k <= 1) return std::exp((k + 1) * std::log(p));  // k is the last below n
     // With p near 1 the series is long; there the other sum loses six digits at most.
     const bool long_series = p > 0.9 && (k + 1) * (1 - p) < 14;
     if ((n + 1) * p < k + 2 && !long_series) {
@@ -82,14 +81,12 @@ void add_pmf(const Mixture& mixture, double first, double last, double* out) {
             if (first == 0) out[0] += w;
             continue;
         }
-        const double largest = std::floor(n), top = std::min(last, largest);
+        const double top = std::min(last, std::floor(n));
         const double mode = std::min(std::max(std::floor((n + 1) * p), first), top);
         const double odds = p / (1 - p), start = w * one_pmf(n, p, mode);
         double term = start;
         for (double k = mode; k <= top && term > kNegligible; ++k) {
-            const bool rest = k == largest && n > largest;
-            out[static_cast<std::size_t>(k - first)] +=
-                rest ? w * one_survival(n, p, largest - 1) : term;
+            out[static_cast<std::size_t>(k - first)] += term;
             term *= (n - k) * odds / (k + 1);
         }
         term = start;
@@ -109,6 +106,24 @@ double survival(const Mixture& mixture, double k) {
         small = tail < kTooSmall * sum ? small + 1 : 0;
     }
     return std::min(sum, 1.0);
+}
+
+// E[n 1(n <= k)] = N p P(Bin(N-1, p) <= k-1), which is P(Bin(N, p) <= k) less p^k (1-p)^(N-k) (N-1
+// over k).
+Lower lower_part(const Mixture& mixture, double k) {
+    Lower lower{0, 0};
+    for (std::size_t i = 0; i < mixture.size; ++i) {
+        const double n = mixture.trials[i], p = mixture.chances[i], w = mixture.weights[i];
+        double below = 1, inside = 1;
+        if (n > k && p > 0) {
+            below = 1 - one_survival(n, p, k);
+            inside = below;
+            if (p < 1) inside -= one_pmf(n, p, k) * (n - k) / n;
+        }
+        lower.probability += w * below;
+        lower.sum += w * n * p * inside;
+    }
+    return lower;
 }
 
 }  // namespace nullforest

@@ -1,6 +1,6 @@
 // Sums over the components of a mixture of binomials. A number of trials n need not be whole: the
-// tail P(count > k) is the incomplete beta function I_p(k+1, n-k) for k below floor(n), the largest
-// count, so that the pmf below that is the usual one with the gamma function's coefficient.
+// binomial coefficient is that of the gamma function, and tails are incomplete beta functions. With
+// p near 1 the pmf of such a component then adds to less than one.
 #pragma once
 #include <cstddef>
 
@@ -20,5 +20,11 @@ void add_pmf(const Mixture& mixture, double first, double last, double* out);
 
 // P(count > k) for whole k >= 0, to the relative accuracy of its largest component.
 double survival(const Mixture& mixture, double k);
+
+// P(count <= k), and the sum of j P(count = j) over j <= k.
+struct Lower {
+    double probability, sum;
+};
+Lower lower_part(const Mixture& mixture, double k);
 
 }  // namespace nullforest

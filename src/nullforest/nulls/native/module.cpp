@@ -1,9 +1,11 @@
 // The module `nullforest.nulls._binomial`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "binomial.hpp"
 
@@ -66,6 +68,15 @@ Result sf(const Numbers& trials, const Numbers& chances, const Numbers& weights,
     return result_of(std::move(out), k.size());
 }
 
+std::pair<double, double> lower(const Numbers& trials, const Numbers& chances,
+                                const Numbers& weights, double k) {
+    const Mixture mixture = mixture_of(trials, chances, weights);
+    if (!(k >= 0 && k < kMost)) throw std::invalid_argument("k must not be negative.");
+    nb::gil_scoped_release release;
+    const Lower part = lower_part(mixture, k);
+    return {part.probability, part.sum};
+}
+
 }  // namespace
 
 NB_MODULE(_binomial, m) {
@@ -74,6 +85,8 @@ NB_MODULE(_binomial, m) {
           "P(count = k) of a mixture of binomials for k from `first` to `last`.");
     m.def("sf", &sf, "trials"_a, "chances"_a, "weights"_a, "k"_a,
           "P(count > k) of a mixture of binomials, for whole k of at least zero.");
+    m.def("lower", &lower, "trials"_a, "chances"_a, "weights"_a, "k"_a,
+          "P(count <= k), and the sum of j P(count = j) over j <= k.");
 }
 
 }  // namespace nullforest

@@ -22,6 +22,7 @@ public:
     void use(const RankTable& table, SortedMembers& members) {
         task.order = table.order(0);
         task.flags = table.flags();
+        task.differs = table.differs(0);
         sorted_ = &members;
     }
     SortedMembers& own_members() { return members_; }

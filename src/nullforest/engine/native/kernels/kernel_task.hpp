@@ -14,6 +14,7 @@ struct KernelTask {
     std::uint64_t stride;
     std::uint32_t n_samples, n_words;
     const std::uint8_t* flags;
+    const std::uint64_t* differs;  // n_words per feature: whether a position differs from the next
     // the node
     std::uint32_t n, min_leaf;
     // its candidates
@@ -81,6 +82,7 @@ inline namespace NULLFOREST_ISA {
 inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
     const std::uint8_t* p = task.column(feature);
     for (std::uint32_t w = 0; w < task.n_words; ++w) __builtin_prefetch(p + 64 * w, 0, 2);
+    __builtin_prefetch(task.differs + std::uint64_t{feature} * task.n_words, 0, 2);
 }
 
 // Calls try_one(feature, place) for the candidates until it returns true.
@@ -99,6 +101,19 @@ void screen_columns(const KernelTask& task, const Passes& passes) {
         task.passes[i] = passes(task.screened[i], i < task.n_or_equal);
         if (task.until_one_passes && task.passes[i]) return;
     }
+}
+
+// Whether the values of a feature differ anywhere between two positions, the second the later one.
+inline bool differ(const KernelTask& task, std::uint32_t feature, std::uint32_t first,
+                   std::uint32_t second) {
+    const std::uint64_t* words = task.differs + std::uint64_t{feature} * task.n_words;
+    for (std::uint32_t w = first / 64; w <= (second - 1) / 64; ++w) {
+        std::uint64_t bits = words[w];
+        if (w == first / 64) bits &= ~std::uint64_t{0} << first % 64;
+        if (w == (second - 1) / 64) bits &= ~std::uint64_t{0} >> (63 - (second - 1) % 64);
+        if (bits) return true;
+    }
+    return false;
 }
 
 // The positions of the last word that hold a sample.

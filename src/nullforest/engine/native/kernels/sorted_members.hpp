@@ -49,24 +49,28 @@ public:
             for (std::uint32_t i = 0; i < n; ++i) member_[samples_[i]] = 0;
     }
 
-    void sort_by(std::size_t feature) {
+    void sort_by(std::size_t feature) { sort_first(feature, n); }
+
+    // The members of a node in the order of one feature alone; at least the first `most` of them
+    // where no value is missing.
+    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
+              std::uint32_t most = ~std::uint32_t{0}) {
+        enter(samples, count);
+        sort_first(feature, table_.flags()[feature] & RankTable::kMissing ? n : most);
+        leave();
+    }
+
+private:
+    void sort_first(std::size_t feature, std::uint32_t most) {
         if (table_.by_order())
-            walk(feature);
+            walk(feature, std::min(most, n));
         else if (table_.rank_bytes() == 2)
             collect(feature, table_.ranks16(feature));
         else
             collect(feature, table_.ranks32(feature));
     }
 
-    // The members of a node in the order of one feature alone.
-    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature) {
-        enter(samples, count);
-        sort_by(feature);
-        leave();
-    }
-
-private:
-    void walk(std::size_t feature) {
+    void walk(std::size_t feature, std::uint32_t most) {
         const std::uint8_t* order = table_.order(feature);
         const std::uint64_t* differs = table_.differs(feature);
         const bool wide = table_.n_samples() > 256;
@@ -76,7 +80,7 @@ private:
         std::uint32_t found = 0;
         std::uint8_t changed = 0;
         n_known = n;
-        for (std::uint32_t p = 0; p < S; ++p) {
+        for (std::uint32_t p = 0; p < S && found < most; ++p) {
             if (p == known) n_known = found;
             std::uint32_t s = order[p];
             if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;

@@ -16,7 +16,6 @@ namespace nullforest {
 struct SweepTask : BinaryTask<unsigned __int128> {
     // the rank table
     std::uint32_t rank_bytes;
-    const std::uint64_t* differs;
     // scratch for n_samples entries each
     std::uint32_t *key, *open_key;   // rank << 1 | label
     std::uint32_t* counts;           // of a step: members, and ones in the upper half; zeros before

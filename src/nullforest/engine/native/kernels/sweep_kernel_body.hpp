@@ -73,21 +73,10 @@ private:
                std::uint32_t next) {
         if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l)) return;
         if ((task_.flags[feature] & 1) &&
-            !differ(feature, rank, next == kUnknown ? next_rank(rank) : next))
+            !differ(task_, feature, rank, next == kUnknown ? next_rank(rank) : next))
             return;
         task_.take(feature, k, l);
         refresh();
-    }
-    bool differ(std::uint32_t feature, std::uint32_t rank, std::uint32_t next_rank) const {
-        const std::uint64_t* words = task_.differs + std::uint64_t{feature} * task_.n_words;
-        for (std::uint32_t r = rank; r < next_rank; ++r) {
-            if (r % 64 == 0 && r + 64 <= next_rank && words[r / 64] == 0) {
-                r += 63;
-                continue;
-            }
-            if (words[r / 64] >> r % 64 & 1) return true;
-        }
-        return false;
     }
 
     void by_steps(std::uint32_t feature) {

@@ -19,7 +19,6 @@ public:
           steps_members_(table.n_samples() + 1),
           steps_ones_(table.n_samples() + 1) {
         task.rank_bytes = static_cast<std::uint32_t>(table.rank_bytes());
-        task.differs = table.differs(0);
         task.key = key_.data();
         task.open_key = open_key_.data();
         task.counts = counts_.data();

@@ -20,6 +20,15 @@ inline std::uint32_t count_ones(std::uint64_t bits) {
 inline std::uint32_t lowest_one(std::uint64_t bits) {
     return static_cast<std::uint32_t>(__builtin_ctzll(bits));
 }
+// The position of the set bit of this rank, from 0.
+inline std::uint32_t select_one(std::uint64_t bits, std::uint32_t rank) {
+#ifdef __BMI2__
+    return lowest_one(_pdep_u64(std::uint64_t{1} << rank, bits));
+#else
+    for (; rank; --rank) bits &= bits - 1;
+    return lowest_one(bits);
+#endif
+}
 // The bits that the mask selects, close together.
 inline std::uint64_t squeeze(std::uint64_t bits, std::uint64_t mask) {
 #ifdef __BMI2__
@@ -89,17 +98,14 @@ private:
     // `better` than the best, until it returns true. Most columns have no such position.
     template <class Better, class Use>
     bool search(std::uint32_t column, const Better& better, const Use& use) {
-        const std::uint8_t* boundary = nullptr;
+        members_column_ = kNone;
         const auto search_word = [&](std::uint32_t k0, std::uint64_t bits, std::uint32_t base) {
             Count running[64];
             std::uint64_t out = simd_.outside(bits, base, lo_ + k0, hi_ + k0, running);
             for (; __builtin_expect(out != 0, 0); out &= out - 1) {
                 const std::uint32_t i = lowest_one(out), k = k0 + i + 1, l = running[i];
-                if (!better(k, l)) continue;
-                if (task_.flags[column] & 1) {
-                    if (!boundary) boundary = task_.boundaries(task_.owner, column);
-                    if (!boundary[k - 1]) continue;
-                }
+                if (!better(k, l) || ((task_.flags[column] & 1) && !differ_after(column, k)))
+                    continue;
                 if (use(k, l)) return true;
             }
             return false;
@@ -113,6 +119,23 @@ private:
             base += count_ones(bits[k0 / 64]);
         }
         return false;
+    }
+
+    // Whether the values of the members k and k + 1, counted from 1, differ.
+    bool differ_after(std::uint32_t column, std::uint32_t k) {
+        if (members_column_ != column) {
+            std::uint64_t ones;
+            for (std::uint32_t w = 0; w < task_.n_words; ++w)
+                simd_.gather(task_.column(column), task_.ninth_bits(column), w, members_[w], ones);
+            members_[task_.n_words - 1] &= last_mask_;
+            members_column_ = column;
+        }
+        std::uint32_t w = 0, rank = k - 1;
+        for (std::uint32_t here; rank >= (here = count_ones(members_[w])); ++w) rank -= here;
+        const std::uint32_t first = 64 * w + select_one(members_[w], rank);
+        std::uint64_t later = members_[w] & ~std::uint64_t{1} << first % 64;
+        while (!later) later = members_[++w];
+        return differ(task_, column, first, 64 * w + lowest_one(later));
     }
 
     // The labels of the members in the order of a column; `bits` come as zeros.
@@ -165,16 +188,22 @@ private:
         const double n = task_.n, ones = task_.n_ones;
         const double num = static_cast<double>(task_.best_num);
         const double den = static_cast<double>(task_.best_den);
-        const std::uint32_t first = task_.min_leaf, last = task_.n - task_.min_leaf;
-        for (std::uint32_t kk = first; kk <= last; ++kk) {
-            const double k = static_cast<double>(static_cast<int>(kk));
+        // In two passes, so that the compiler does many at once.
+        const int first = static_cast<int>(task_.min_leaf);
+        const int count = static_cast<int>(task_.n) - 2 * first + 1;
+        std::int32_t low_of[kMost], high_of[kMost];
+        for (int i = 0; i < count; ++i) {
+            const double k = static_cast<double>(first + i);
             const double radius = std::sqrt(num * (k * (n - k)) / den) - slack;
-            const double low = (k * ones - radius) / n;
-            const int floor_low = static_cast<int>(low);
-            const int lo = low <= 0.0 ? 0 : floor_low + (floor_low < low);
-            const int hi = static_cast<int>((k * ones + radius) / n);
-            lo_[kk - 1] = static_cast<Count>(lo);
-            hi_[kk - 1] = static_cast<Count>(hi);
+            const double low = (k * ones - radius) / n, clipped = low > 0.0 ? low : 0.0;
+            const int floor_low = static_cast<int>(clipped);
+            low_of[i] = floor_low + (static_cast<double>(floor_low) < clipped ? 1 : 0);
+            high_of[i] = static_cast<int>((k * ones + radius) / n);
+        }
+        Count *lo = lo_ + first - 1, *hi = hi_ + first - 1;
+        for (int i = 0; i < count; ++i) {
+            lo[i] = static_cast<Count>(low_of[i]);
+            hi[i] = static_cast<Count>(high_of[i]);
         }
     }
 
@@ -182,6 +211,9 @@ private:
     Simd simd_;
     std::uint64_t last_mask_;
     bool closed_for_equal_ = false;
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    std::uint32_t members_column_ = kNone;  // to which the members belong
+    std::uint64_t members_[kWords];
     alignas(64) Count lo_[kMost];
     alignas(64) Count hi_[kMost];
 };

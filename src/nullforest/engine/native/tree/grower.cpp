@@ -173,11 +173,12 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
 }
 
 void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
-    const std::uint32_t n = node.end - node.begin;
-    members.sort(samples_.data() + node.begin, n, split.feature);
-    for (std::uint32_t j = 0; j < n; ++j)
-        goes_left_[members.sample[j]] =
-            j < split.n_left || (split.missing_left && j >= members.n_known);
+    const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
+    members.sort(samples, n, split.feature, split.n_left + 1);
+    for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
+    for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
+    for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
+        goes_left_[members.sample[j]] = 1;
 }
 
 // The decrease of impurity that a probe's split would give.
