@@ -111,6 +111,8 @@ class Forest:
         forest, so they equal a run with that many trees.
     note : str
         A remark on the growth, if any.
+    settled : Selection or None
+        With trees="auto": the selection at which the growth ended.
     """
 
     tally: Tally
@@ -122,6 +124,7 @@ class Forest:
     note: str
     target: Target
     sums: dict[str, NDArray[Any]] = field(default_factory=dict)
+    settled: Any = field(default=None, repr=False)
 
     @property
     def n_trees(self) -> int:

@@ -165,7 +165,9 @@ def grow(
         for name in ("X", "y", "trees", "max_trees"):
             del given[name]
         given["keep_trees"] = bool(keep_trees)
-        return last(grow_settling(X, y, Settling(max_trees=max_trees), **given))[0]
+        rule = Settling(max_trees=max_trees)
+        forest, selection = last(grow_settling(X, y, rule, **given))
+        return with_changes(forest, settled=selection)
     check_no_limit(max_trees)
     keep_trees = True if keep_trees is None else keep_trees
     table = RankTable.of(X, n_jobs, feature_names)

@@ -18,7 +18,7 @@ from nullforest._util.progress import Report, describe
 from nullforest.engine.forest import Forest
 from nullforest.engine.settings import MOST_TREES, whole_number
 from nullforest.nulls import Kind
-from nullforest.selection.agreement import LEAST_AGREEMENT, Agreement
+from nullforest.selection.agreement import LEAST_AGREEMENT, Agreement, SplitHalf, agreement
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally
@@ -91,7 +91,10 @@ def settle(
     progress: Report | None = None,
     before: int = 0,
 ) -> Iterator[tuple[Forest, Selection]]:
-    """Yield a growing forest and its selection at each test; the last one has settled.
+    """Yield a growing forest and its selection; the last one has settled.
+
+    The states at all tests are yielded where there are tests `before` the first at which the forest
+    may end; otherwise those in between may be left out.
 
     Parameters
     ----------
@@ -120,11 +123,17 @@ def settle(
         if trees > forest.n_trees and not early:
             forest = grown(trees, forest, progress)
             early = forest.stopped_early
+        first_split = None
+        if not before:  # nobody watches: what has clearly not settled need not be tested as a whole
+            first_split = SplitHalf.of(forest.tally, rule.null, rule.alpha, rule.error, seed=0)
+            if first_split and first_split.unsettled and not early and trees < tests[-1]:
+                _tell(progress, first_split.expected)
+                continue
         selection = select(forest.tally, rule.alpha, rule.error, rule.null)
         if trees < tests[0] and not early:
             yield forest, selection
             continue
-        found = selection.agreement
+        found = agreement(selection, first_split)
         settled = found is None or found.settled
         ends = settled or early or trees >= tests[-1]
         note = ""
@@ -145,7 +154,11 @@ def settle(
         if ends:
             return
         assert found is not None
-        describe(progress, f"agreement {found.expected:.2f}, ends at {LEAST_AGREEMENT:g}")
+        _tell(progress, found.expected)
+
+
+def _tell(progress: Report | None, expected: float) -> None:
+    describe(progress, f"agreement {expected:.2f}, ends at {LEAST_AGREEMENT:g}")
 
 
 def _end(early: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,7 +138,7 @@ class StratifiedNull(NullDistribution):
         One per stratum.
     feature_strata : (F,) int
         Stratum of each feature, an index into `distributions`.
-    diagnostics : dict
+    diagnostics : dict, or callable without arguments that returns one
         What `describe` tells besides the expected count.
     notes : tuple of str
         Sentences that a reader of the result should see.
@@ -158,7 +158,7 @@ class StratifiedNull(NullDistribution):
         distributions: Sequence[BinomialMixture | Spliced],
         feature_strata: Ints,
         *,
-        diagnostics: dict[str, Any] | None = None,
+        diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
@@ -167,7 +167,7 @@ class StratifiedNull(NullDistribution):
         self.n_features = len(feature_strata)
         sizes = np.bincount(feature_strata, minlength=len(self.distributions))
         self.shares: Floats = sizes / self.n_features
-        self.diagnostics = diagnostics or {}
+        self.diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] = diagnostics or {}
         self.notes = notes
 
     @property
@@ -243,6 +243,8 @@ class StratifiedNull(NullDistribution):
 
     def describe(self) -> dict[str, Any]:
         """Parameters and diagnostics of the null model."""
+        if callable(self.diagnostics):
+            self.diagnostics = self.diagnostics()
         return {**super().describe(), **self.diagnostics}
 
 

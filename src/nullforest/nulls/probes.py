@@ -16,6 +16,9 @@ and, if selected often enough, mean of their own.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from nullforest._util.errors import InputError
@@ -25,6 +28,7 @@ from nullforest.nulls.mean import pi0
 from nullforest.nulls.paper import dispersion
 from nullforest.nulls.rates import saturation
 from nullforest.nulls.sampled import NullSample, fit
+from nullforest.nulls.tail import Spliced
 from nullforest.tallies.probe_tally import ProbeTally
 from nullforest.tallies.tally import Tally
 
@@ -60,19 +64,31 @@ def from_tally(tally: Tally) -> StratifiedNull:
     counts = [tally.counts[strata == number] for number in range(len(names))]
     distributions, notes = fit(tally, samples, counts, probes.mean_r2)
     null = StratifiedNull("probes", distributions, strata, notes=(*_saturation_note(tally), *notes))
+    # Told when asked for: a forest that settles is tested many times.
+    null.diagnostics = partial(_diagnostics, null, tally, probes, samples)
+    return null
+
+
+def _diagnostics(
+    null: StratifiedNull, tally: Tally, probes: ProbeTally, samples: list[NullSample]
+) -> dict[str, Any]:
+    """What the null distribution says about the forest and its probes."""
     threshold = null.thresholds(1 / max(tally.n_features, 2))  # about one null feature exceeds it
-    each = [pi0(d.bulk, own) for d, own in zip(distributions, counts, strict=True)]
+    each = [
+        pi0(d.bulk if isinstance(d, Spliced) else d, tally.counts[null.feature_strata == number])
+        for number, d in enumerate(null.distributions)
+    ]
     expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
-    null.diagnostics = {
+    mean = null.mean
+    return {
         "pi0": float(null.shares @ each),
         "dispersion": dispersion(tally, tally.counts[tally.counts <= threshold]),
         "probes": sum(sample.n_columns for sample in samples),
         "mean_r2": probes.mean_r2,
         "strata": len(samples),
-        "probe_to_feature_ratio": expected / null.mean if null.mean > 0 else float("nan"),
-        "extrapolated_below": max(d.extrapolated_below for d in distributions),
+        "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
+        "extrapolated_below": max(d.extrapolated_below for d in null.distributions),
     }
-    return null
 
 
 def _checked(tally: Tally) -> ProbeTally:

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.nulls import KINDS
+from nullforest.nulls import KINDS, Kind
 from nullforest.nulls import null as make_null
-from nullforest.selection.error_rates import decide
+from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.tallies.halves import halves
+from nullforest.tallies.tally import Tally
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
@@ -81,8 +82,63 @@ def jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
     return float(np.sum(a & b) / either) if either else 1.0
 
 
-def agreement(selection: Selection) -> Agreement | None:
+@dataclass(frozen=True)
+class SplitHalf:
+    """Agreement of the two halves of a forest.
+
+    Attributes
+    ----------
+    index : float
+        Jaccard index of their selections.
+    either : int
+        Features that either selects.
+    number : float
+        Mean number of features that a half selects.
+    """
+
+    index: float
+    either: int
+    number: float
+
+    @classmethod
+    def of(
+        cls, tally: Tally, kind: Kind, alpha: float, error: ErrorRate, seed: int
+    ) -> SplitHalf | None:
+        """Test both halves of one random split; None where they have too few trees."""
+        try:
+            a, b = (
+                decide(make_null(part, kind).pvalues(part.counts), alpha, error).support
+                for part in halves(tally, seed)
+            )
+        except InputError:  # too few trees for a null distribution of half of them
+            return None
+        return cls(jaccard(a, b), int(np.sum(a | b)), (a.sum() + b.sum()) / 2)
+
+    @property
+    def expected(self) -> float:
+        """Expected Jaccard index of two forests of the whole size."""
+        return 1 - (1 - self.index) / float(np.sqrt(2))
+
+    @property
+    def standard_error(self) -> float:
+        """Of `expected`."""
+        return float(np.sqrt(self.index * (1 - self.index) / max(self.either, 1) / 2))
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether another split would hardly show a forest that has settled."""
+        return self.expected < LEAST_AGREEMENT - 2 * self.standard_error
+
+
+def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement | None:
     """Expected agreement of a selection; None where its forest has too few trees, or no counts.
+
+    Parameters
+    ----------
+    selection : Selection
+        The selection.
+    first : SplitHalf, optional
+        The first split, where it is known.
 
     Examples
     --------
@@ -95,28 +151,19 @@ def agreement(selection: Selection) -> Agreement | None:
     kind: Any = selection.null.kind
     if not selection.tests_counts or kind not in KINDS:
         return None
-    found, errors, numbers = [], [], []
-    for seed in range(SPLITS):
-        try:
-            parts = halves(selection.tally, seed)
-            a, b = (
-                decide(
-                    make_null(part, kind).pvalues(part.counts), selection.alpha, selection.error
-                ).support
-                for part in parts
-            )
-        except InputError:  # too few trees for a null distribution of half of them
+    splits: list[SplitHalf] = []
+    while len(splits) < SPLITS and not (splits and splits[0].unsettled):
+        known = None if splits else first
+        split = known or SplitHalf.of(
+            selection.tally, kind, selection.alpha, selection.error, len(splits)
+        )
+        if split is None:
             return None
-        index, either = jaccard(a, b), int(np.sum(a | b))
-        found.append(1 - (1 - index) / np.sqrt(2))
-        errors.append(np.sqrt(index * (1 - index) / max(either, 1) / 2))
-        numbers.append((a.sum() + b.sum()) / 2)
-        if found[0] < LEAST_AGREEMENT - 2 * errors[0]:  # a second split would not change that
-            break
-    n = selection.n_selected
+        splits.append(split)
+    n, number = selection.n_selected, np.mean([split.number for split in splits])
     return Agreement(
-        expected=float(np.mean(found)),
-        standard_error=float(np.mean(errors)),
-        change=float(_QUADRUPLING * (n - np.mean(numbers)) / max(n, 1)),
+        expected=float(np.mean([split.expected for split in splits])),
+        standard_error=float(np.mean([split.standard_error for split in splits])),
+        change=float(_QUADRUPLING * (n - number) / max(n, 1)),
         n_selected=n,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -325,6 +325,15 @@ def select(
     >>> s.threshold, s.selected.tolist()
     (10, ['age'])
     """
+    settled = getattr(tally, "settled", None)  # of a forest that grew until it had
+    if settled is not None and (alpha, error, null, mid, seconds) == (
+        settled.alpha,
+        settled.error,
+        "auto",
+        False,
+        None,
+    ):
+        return cast(Selection, settled)
     said = getattr(tally, "note", "")  # of a forest: why it ended early
     tally = getattr(tally, "tally", tally)
     if not isinstance(tally, Tally):
