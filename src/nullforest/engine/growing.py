@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as with_changes
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nullforest import compute
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, check_report, part_of
 from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
 from nullforest.engine.data.rank_table import RankTable
+from nullforest.engine.data.shadowed_table import ShadowedTable, default_copies, shadowed
 from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
 from nullforest.engine.probes.virtual_probes import probe_tally
@@ -28,6 +31,7 @@ from nullforest.engine.settings import (
 )
 from nullforest.engine.settling import Settling, last, settle
 from nullforest.selection.selection import Selection
+from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
 
@@ -50,7 +54,9 @@ def grow(
     class_weight: Mapping[Any, float] | str | None = None,
     distance: Callable[[Any], Any] | None = None,
     probes: int | Literal["auto"] = "auto",
+    shadows: int | Literal["auto"] = "auto",
     probe_seed: int | None = None,
+    blocks: Any = None,
     seed: int = 0,
     n_jobs: int = -1,
     keep_trees: bool | None = None,
@@ -112,9 +118,18 @@ def grow(
         about 2 000, which add up to a quarter to the time from 20 000 features on, and a larger
         share to the shorter time with fewer features; see
         :func:`nullforest.engine.probes.budget.default_number`.
+    shadows : int or "auto"
+        Number of shadows of each feature, 0 for none: copies of all columns, the rows of each copy
+        permuted as a whole, which compete for nodes and give each feature a null distribution of
+        its own. "auto" uses them, instead of probes, for fewer than 500 features where the trees
+        are not kept, and with blocks; see
+        :func:`nullforest.engine.data.shadowed_table.default_copies`.
     probe_seed : int, optional
-        Seed of the probes; 0 where not given. Forests of all seeds then share their probes, so
+        Seed of the probes and shadows; 0 where not given. Forests of all seeds then share them, so
         that their tallies add, and their selections differ less.
+    blocks : array-like, (S,), optional
+        Block of each sample (site, batch, family). The rows of shadows are permuted within blocks,
+        so that a feature is tested for what it says about y beyond the block.
     seed : int
         Seed of the forest.
     n_jobs : int
@@ -169,7 +184,6 @@ def grow(
         forest, selection = last(grow_settling(X, y, rule, **given))
         return with_changes(forest, settled=selection)
     check_no_limit(max_trees)
-    keep_trees = True if keep_trees is None else keep_trees
     table = RankTable.of(X, n_jobs, feature_names)
     target = as_target(
         y,
@@ -179,10 +193,16 @@ def grow(
         distance=distance,
         sample_weight=sample_weight,
         class_weight=class_weight,
+        blocks=blocks,
     )
     if more is None:
+        copies = _copies(settings, table, target, keep_trees)
+        if copies:
+            settings = with_changes(settings, probe_seed=settings.probe_seed or 0)
+            table = shadowed(table, copies, settings.probe_seed or 0, target.blocks, n_jobs)
+        keep_trees = (not copies) if keep_trees is None else keep_trees
         settings = settings.resolved(
-            table.shape, target.criterion, lambda: sum(table.strata.evaluable)
+            table.shape, target.criterion, lambda: sum(table.strata.evaluable), copies
         )
         oob = oob and (settings.replace or settings.samples < table.shape[0])
         oob = oob and target.criterion != "neighbourhood"
@@ -190,6 +210,9 @@ def grow(
         _check_same_data(more, table, target)
         settings = settings.extending(more.settings, more.n_trees, table.shape[0])
         target = more.target  # equal, and the table keeps the probes made for it
+        if copies := resolved_number(settings.shadows):
+            seed_of_rows = resolved_number(settings.probe_seed)
+            table = shadowed(table, copies, seed_of_rows, target.blocks, n_jobs)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
     if table.values is None and (keep_trees or oob):
         raise InputError(
@@ -343,6 +366,9 @@ def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
         raise InputError("The forest to extend names its features differently; give the same X.")
     if not np.array_equal(target.values, more.target.values):
         raise InputError("The forest to extend was grown on a different y; give the same y.")
+    blocks: list[Any] = [target.blocks, more.target.blocks]
+    if not np.array_equal(*blocks):
+        raise InputError("The forest to extend was grown with other blocks; give the same blocks.")
     weights: list[Any] = [target.weight, more.target.weight]
     if not np.array_equal(*weights):  # None equals None only
         raise InputError(
@@ -351,26 +377,73 @@ def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
         )
 
 
+def _copies(
+    settings: ForestSettings, table: RankTable, target: Target, keep_trees: bool | None
+) -> int:
+    """Number of shadows of each feature."""
+    if settings.shadows == "auto":
+        blocks = target.blocks is not None
+        plain = settings.draw == "node" and settings.pool is None and settings.probes == "auto"
+        if not blocks and (not plain or keep_trees is not False):
+            return 0
+        copies = default_copies(table, blocks=blocks)
+    else:
+        copies = resolved_number(settings.shadows)
+        if target.blocks is not None and copies == 0:
+            raise InputError("blocks need shadows; omit shadows = 0, or the blocks.")
+    if copies and keep_trees:
+        raise InputError(
+            "The trees of a forest with shadows cannot predict new samples, which have no shadows; "
+            "omit keep_trees, or grow with shadows=0."
+        )
+    if copies and not isinstance(settings.probes, str) and settings.probes > 0:
+        raise InputError("A forest has probes or shadows; omit one of the two.")
+    return copies
+
+
+def _shadow_tally(
+    raw: dict[str, Any], table: ShadowedTable
+) -> tuple[NDArray[np.int64], NDArray[np.int32], ShadowTally]:
+    """Counts and couplings of the features, and the tally of their shadows."""
+    F, k = table.plain.shape[1], table.copies
+    counts = raw["counts"].reshape(k + 1, F)
+    couplings = raw["couplings"].reshape(k + 1, F, -1)
+    word = hashlib.blake2b(table.rows.tobytes(), digest_size=8).digest()
+    shadows = ShadowTally(
+        counts=counts[1:],
+        couplings=couplings[1:].sum(0, dtype=np.int64),
+        feature_strata=table.plain.strata.features,
+        rows=np.frombuffer(word, np.uint64),
+    )
+    return counts[0], couplings[0], shadows
+
+
 def _forest_of(
     raw: dict[str, Any], table: RankTable, target: Target, settings: ForestSettings
 ) -> Forest:
     """The forest of which the kernel returned the sums."""
     probes = kept_probes(table, target, settings)
     grown = int(raw["n_trees"])
+    counts, couplings, shadows, plain = raw["counts"], raw["couplings"], None, table
+    if isinstance(table, ShadowedTable):
+        counts, couplings, shadows = _shadow_tally(raw, table)
+        plain = table.plain
     tally = Tally(
-        counts=raw["counts"],
+        counts=counts,
         nodes_per_tree=raw["nodes_per_tree"],
         pool_per_tree=np.full(grown, settings.pool),
         candidates=settings.candidates,
         n_samples=table.shape[0],
-        couplings=raw["couplings"],
+        couplings=couplings,
         probes=None if probes is None else probe_tally(probes, settings, table, target, raw),
+        shadows=shadows,
         feature_names=table.feature_names,
-        levels=table.levels if probes is None else None,  # probes carry the strata of features
+        # Probes and shadows carry the strata of the features.
+        levels=table.levels if probes is None and shadows is None else None,
         splitter="best",
         source="nullforest",
         lineage=((settings.seed, settings.first_tree, grown),),
-        fingerprint=f"{table.fingerprint}{raw['outcome_fingerprint']:016x}",
+        fingerprint=f"{plain.fingerprint}{raw['outcome_fingerprint']:016x}",
         settings=settings.shape(),
     )
     early = bool(raw["stopped_early"])

@@ -37,7 +37,7 @@ _IDLE = (
     *("n_jobs", "backend", "progress", "feature_names"),
 )
 #: Settings of the target, which is compared as a whole: a function has no identity of its own.
-_OF_TARGET = ("criterion", "distance", "sample_weight", "class_weight")
+_OF_TARGET = ("criterion", "distance", "sample_weight", "class_weight", "blocks")
 _LATEST, _KEPT = "latest.tally", re.compile(r"trees-(\d{9,})\.tally")
 
 

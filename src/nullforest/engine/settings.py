@@ -65,6 +65,7 @@ class ForestSettings:
     max_depth: int | None = DEPTH
     min_gain: float = 0.0
     probes: int | Literal["auto"] = "auto"
+    shadows: int | Literal["auto"] = "auto"
     probe_seed: int | None = None
     seed: int = 0
     first_tree: int = 0
@@ -83,7 +84,7 @@ class ForestSettings:
             value = getattr(self, name)
             if value is not None or name not in OPTIONAL:
                 self._set(name, whole_number(name, value, least, most))
-        for name, least in [("trees", 1), ("probes", 0)]:
+        for name, least in [("trees", 1), ("probes", 0), ("shadows", 0)]:
             if not (isinstance(value := getattr(self, name), str) and value == "auto"):
                 self._set(name, whole_number(name, value, least, MOST_TREES, ' or "auto"'))
         if self.trees != "auto" and self.first_tree + self.trees > MOST_TREES:
@@ -104,11 +105,16 @@ class ForestSettings:
         object.__setattr__(self, name, value)
 
     def resolved(
-        self, shape: tuple[int, int], criterion: str, n_strata: Callable[[], int] = lambda: 1
+        self,
+        shape: tuple[int, int],
+        criterion: str,
+        n_strata: Callable[[], int] = lambda: 1,
+        shadows: int = 0,
     ) -> ForestSettings:
         """The same settings with a number for everything that the data decide.
 
         `n_strata` is called where the number of probes depends on the strata of the features.
+        `shadows` is the number of copies, whose columns are counted in `shape`.
         """
         S, F = shape
         C = default_candidates(F) if self.candidates is None else self.candidates
@@ -123,7 +129,9 @@ class ForestSettings:
         if samples > S and not self.replace:
             raise InputError(f"samples = {samples} must lie between 1 and {S}.")
         probes = self.probes
-        if isinstance(probes, str):
+        if isinstance(probes, str) and shadows:
+            probes = 0
+        elif isinstance(probes, str):
             probes = default_number(S, F, C, n_strata())
         return replace(
             self,
@@ -132,6 +140,7 @@ class ForestSettings:
             samples=samples,
             criterion=criterion,
             probes=probes,
+            shadows=shadows,
             probe_seed=0 if self.probe_seed is None else self.probe_seed,
         )
 

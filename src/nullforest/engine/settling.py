@@ -81,7 +81,7 @@ def trees_for(tally: Tally, mean_count: float, nodes: int) -> float:
     The first hundred trees tell how many nodes a tree has.
     """
     first = tally.nodes_per_tree[:PILOT]
-    return min(mean_count * tally.n_features, nodes) / max(float(first.mean()), 1 / len(first))
+    return min(mean_count * tally.n_columns, nodes) / max(float(first.mean()), 1 / len(first))
 
 
 def settle(

@@ -1,8 +1,9 @@
 """Null distributions of selection counts: one hierarchical count model with three stages.
 
 The stages are the mean (`mean`), the overdispersion (`overdispersion`) and the tail (`tail`) of the
-count of a null feature. The sources `paper`, `bagged` and `probes` supply its rates; `constants`
-lists what was set by hand. A new null model is a module with a function `from_tally`, named here.
+count of a null feature. The sources `paper`, `bagged`, `probes` and `shadows` supply its rates;
+`constants` lists what was set by hand. A new null model is a module with a function `from_tally`,
+named here.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from typing import Literal
 
 from nullforest._util.errors import InputError
-from nullforest.nulls import bagged, paper, probes
+from nullforest.nulls import bagged, paper, probes, shadows
 from nullforest.nulls.distribution import Null, NullDistribution
 from nullforest.tallies.levels import mixed_levels
 from nullforest.tallies.tally import Tally
 
-Kind = Literal["auto", "probes", "bagged", "paper"]
-KINDS: tuple[Kind, ...] = ("auto", "probes", "bagged", "paper")
+Kind = Literal["auto", "probes", "shadows", "bagged", "paper"]
+KINDS: tuple[Kind, ...] = ("auto", "probes", "shadows", "bagged", "paper")
 
 __all__ = ["KINDS", "Kind", "Null", "NullDistribution", "null"]
 
@@ -28,11 +29,11 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     ----------
     tally : Tally
         The selection counts of a forest.
-    kind : {"auto", "probes", "bagged", "paper"}
-        The null model. "auto" is "probes" where the forest has virtual probes (those of
-        :func:`nullforest.grow` do), else "bagged" where the couplings of the nodes are known
-        (scikit-learn's forests), else "paper", whose false positive rate grows with the number of
-        trees.
+    kind : {"auto", "probes", "shadows", "bagged", "paper"}
+        The null model. "auto" is "shadows" or "probes" where the forest has them (those of
+        :func:`nullforest.grow` have either), else "bagged" where the couplings of the nodes are
+        known (scikit-learn's forests), else "paper", whose false positive rate grows with the
+        number of trees.
 
     Returns
     -------
@@ -52,8 +53,15 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
         raise InputError(f"There is no null model {kind!r}; choose one of {', '.join(KINDS)}.")
     by_user = kind != "auto"
     kind = kind if by_user else _best_kind(tally)
+    if kind == "shadows":
+        return shadows.from_tally(tally)
     if kind == "probes":
         return probes.from_tally(tally)
+    if tally.shadows is not None:
+        raise InputError(
+            f'The features of this forest compete with their shadows; use null="shadows", or grow '
+            f'with shadows=0 for null="{kind}".'
+        )
     wrong = mixed_levels(tally.levels)
     if wrong and not by_user:
         raise InputError(
@@ -70,7 +78,9 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
 
 
 def _best_kind(tally: Tally) -> Kind:
-    """Probes where the forest has any, else couplings, else the paper's null model."""
+    """Shadows or probes where the forest has any, else couplings, else the paper's null model."""
+    if tally.shadows is not None and tally.candidates is not None:
+        return "shadows"
     if tally.probes is not None and len(tally.probes) and tally.candidates is not None:
         return "probes"
     if tally.couplings is not None and tally.candidates is not None and tally.splitter == "best":

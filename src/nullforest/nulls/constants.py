@@ -98,6 +98,27 @@ LARGEST_MISFIT = 0.3
 #: [log coupling; simulated; probes]
 TAIL_SHIFT = 1.0
 
+# Shadows.
+
+#: Shadows of a stratum from which its tail is taken; those of smaller ones come from all features.
+#: [shadows; none; shadows]
+STRATUM_SHADOWS = 400
+#: Standard errors by which the mean of a feature's own shadows must exceed that of its stratum to
+#: be used as it is: about one in 30 000 does by chance.
+#: [standard errors; none; shadows]
+CLEARLY_LARGER = 4.0
+#: Weight of the stratum's variance, in copies: variances of skewed counts are noisy.
+#: [copies; simulated; shadows]
+VARIANCE_PRIOR = 50.0
+#: Least effective sample size at the splice point. Shadows have the ties and correlations of their
+#: features, so that their own tail is trusted further than that of probes.
+#: [effective sample size; simulated; shadows]
+SHADOW_SPLICE_SIZE = 10
+#: Standard deviation of the error of the tail's coupling factor: columns of different kinds share
+#: a tail. With .125 the rate at .001 was twice the level in mixed tables.
+#: [log coupling; simulated; shadows]
+SHADOW_MISFIT = 0.5
+
 # Groups of features.
 
 #: Fewest features outside a group whose summed count is taken for normal.

@@ -14,6 +14,7 @@ from nullforest._util.search import smallest_true
 
 if TYPE_CHECKING:
     from nullforest.nulls.binomial_mixture import BinomialMixture
+    from nullforest.nulls.shadows import Rescaled
     from nullforest.nulls.tail import Spliced
 
 Floats = NDArray[np.float64]
@@ -28,7 +29,7 @@ class NullDistribution(ABC):
     Attributes
     ----------
     kind : str
-        Name of the null model: "paper", "bagged" or "probes".
+        Name of the null model: "paper", "bagged", "probes" or "shadows".
     n_features : int
         Number of features that the expected number of false positives refers to.
     feature_strata : (F,) int or None
@@ -67,6 +68,10 @@ class NullDistribution(ABC):
         """
         check_alpha(alpha)
         return smallest_true(lambda k: float(self.sf(k)) <= alpha, 0, self.largest, start=0)
+
+    def thresholds(self, alpha: float) -> Ints:
+        """Count that each feature must exceed at the level `alpha`."""
+        return np.full(self.n_features, self.threshold(alpha))
 
     def expected_false_positives(self, threshold: float) -> float:
         """Expected number of null features with a count greater than `threshold`."""
@@ -134,7 +139,7 @@ class StratifiedNull(NullDistribution):
     ----------
     kind : str
         Name of the null model.
-    distributions : sequence of BinomialMixture or Spliced
+    distributions : sequence of BinomialMixture, Spliced or Rescaled
         One per stratum.
     feature_strata : (F,) int
         Stratum of each feature, an index into `distributions`.
@@ -155,14 +160,14 @@ class StratifiedNull(NullDistribution):
     def __init__(
         self,
         kind: str,
-        distributions: Sequence[BinomialMixture | Spliced],
+        distributions: Sequence[BinomialMixture | Spliced | Rescaled],
         feature_strata: Ints,
         *,
         diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
-        self.distributions = list(distributions)
+        self.distributions: list[BinomialMixture | Spliced | Rescaled] = list(distributions)
         self.feature_strata: Ints = feature_strata
         self.n_features = len(feature_strata)
         sizes = np.bincount(feature_strata, minlength=len(self.distributions))

@@ -65,18 +65,22 @@ def from_tally(tally: Tally) -> StratifiedNull:
     distributions, notes = fit(tally, samples, counts, probes.mean_r2)
     null = StratifiedNull("probes", distributions, strata, notes=(*_saturation_note(tally), *notes))
     # Told when asked for: a forest that settles is tested many times.
-    null.diagnostics = partial(_diagnostics, null, tally, probes, samples)
+    null.diagnostics = partial(_diagnostics, null, distributions, tally, probes, samples)
     return null
 
 
 def _diagnostics(
-    null: StratifiedNull, tally: Tally, probes: ProbeTally, samples: list[NullSample]
+    null: StratifiedNull,
+    distributions: list[Spliced],
+    tally: Tally,
+    probes: ProbeTally,
+    samples: list[NullSample],
 ) -> dict[str, Any]:
     """What the null distribution says about the forest and its probes."""
     threshold = null.thresholds(1 / max(tally.n_features, 2))  # about one null feature exceeds it
     each = [
-        pi0(d.bulk if isinstance(d, Spliced) else d, tally.counts[null.feature_strata == number])
-        for number, d in enumerate(null.distributions)
+        pi0(d.bulk, tally.counts[null.feature_strata == number])
+        for number, d in enumerate(distributions)
     ]
     expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
     mean = null.mean
@@ -87,7 +91,7 @@ def _diagnostics(
         "mean_r2": probes.mean_r2,
         "strata": len(samples),
         "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
-        "extrapolated_below": max(d.extrapolated_below for d in null.distributions),
+        "extrapolated_below": max(d.extrapolated_below for d in distributions),
     }
 
 

@@ -346,17 +346,18 @@ def select(
     decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error)
     F, n_selected = tally.n_features, int(decision.support.sum())
     strata = np.zeros(F, np.int64) if model.feature_strata is None else model.feature_strata
-    nulls = [model.stratum(number) for number in range(int(strata.max()) + 1)]
     level = critical_level(alpha, error, F, n_selected)
-    each = np.array([own.threshold(level) for own in nulls])
+    thresholds = model.thresholds(level)
     if mid:  # a count at the threshold may have a mid-p value below the level
+        each = np.full(int(strata.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(each, strata[decision.support], tally.counts[decision.support] - 1)
-    exceeding = np.bincount(strata) @ [float(n.sf(k)) for n, k in zip(nulls, each, strict=True)]
+        thresholds = np.minimum(thresholds, each[strata])
+    exceeding = model.pvalues(thresholds + 1).sum()
     return Selection(
         support=decision.support,
         pvalues=decision.pvalues,
         qvalues=decision.qvalues,
-        threshold=int(each[0]) if (each == each[0]).all() else float("nan"),
+        threshold=int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan"),
         level=float(exceeding) / F,
         expected_false_positives=float(exceeding),
         alpha=float(alpha),
@@ -369,5 +370,5 @@ def select(
             *([said] if said else []),
         ),
         seconds=seconds,
-        thresholds=each[strata],
+        thresholds=thresholds,
     )

@@ -14,14 +14,18 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading, writing
 from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
 FORMAT = "nullforest tally"
 FORMAT_VERSION = 3  # 1: probes without weights; 2: without the mean squared correlation
+#: Version of tallies with shadows, which earlier releases cannot read.
+SHADOWS_VERSION = 4
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names", "levels")
 _PROBE_ARRAYS = tuple(ProbeTally.__dataclass_fields__)
+_SHADOW_ARRAYS = tuple(ShadowTally.__dataclass_fields__)
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint", "settings")
 
 
@@ -33,7 +37,11 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
             arrays[name] = getattr(tally, name)
     if tally.probes is not None:
         arrays |= {f"probe_{n}": np.asarray(getattr(tally.probes, n)) for n in _PROBE_ARRAYS}
-    header = {"format": FORMAT, "version": FORMAT_VERSION, "arrays": list(arrays)}
+    version = FORMAT_VERSION
+    if tally.shadows is not None:
+        arrays |= {f"shadow_{n}": getattr(tally.shadows, n) for n in _SHADOW_ARRAYS}
+        version = SHADOWS_VERSION
+    header = {"format": FORMAT, "version": version, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     text = json.dumps(header, sort_keys=True).encode()
     return {"header": np.frombuffer(text, np.uint8), **arrays}
@@ -66,10 +74,10 @@ def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
     header = json.loads(archive["header"].tobytes()) if "header" in archive else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError(f"{path} is not a tally; make one with Tally.save().")
-    if header["version"] > FORMAT_VERSION:
+    if header["version"] > SHADOWS_VERSION:
         raise InputError(
             f"{path} is a tally of format {header['version']}, but this nullforest reads "
-            f"only up to {FORMAT_VERSION}; upgrade nullforest."
+            f"only up to {SHADOWS_VERSION}; upgrade nullforest."
         )
     if lost := [name for name in header.get("arrays", ()) if name not in archive]:
         raise ValueError(f"{lost[0]} is missing")
@@ -85,6 +93,8 @@ def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
             name: archive[key] for name in _PROBE_ARRAYS if (key := f"probe_{name}") in archive
         }
         fields["probes"] = ProbeTally(**probes)
+    if "shadow_counts" in archive:
+        fields["shadows"] = ShadowTally(**{n: archive[f"shadow_{n}"] for n in _SHADOW_ARRAYS})
     return Tally(**fields)
 
 

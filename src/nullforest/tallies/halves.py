@@ -41,7 +41,20 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
         raise InputError("A forest of one tree has no halves.")
     rng = np.random.default_rng(seed)
     nodes = tally.nodes_per_tree[::2]
-    counts = _drawn(tally.counts, int(nodes.sum()), rng)
+    shadows = rest_shadows = None
+    if tally.shadows is None:
+        counts = _drawn(tally.counts, int(nodes.sum()), rng)
+    else:
+        whole = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
+        counts, copies = np.split(_drawn(whole, int(nodes.sum()), rng), [tally.n_features])
+        copies = copies.reshape(tally.shadows.counts.shape)
+        won = rng.binomial(tally.shadows.couplings, 0.5)
+        shadows = replace(tally.shadows, counts=copies, couplings=won)
+        rest_shadows = replace(
+            tally.shadows,
+            counts=tally.shadows.counts - copies,
+            couplings=tally.shadows.couplings - won,
+        )
     couplings = rest = None
     if tally.couplings is not None:  # alternate bins are rounded up; their noise does not matter
         couplings = (tally.couplings + np.arange(tally.couplings.shape[1]) % 2) // 2
@@ -54,6 +67,7 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
         pool_per_tree=tally.pool_per_tree[::2],
         couplings=couplings,
         probes=probes,
+        shadows=shadows,
         lineage=(),
     )
     second = replace(
@@ -63,6 +77,7 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
         pool_per_tree=tally.pool_per_tree[1::2],
         couplings=rest,
         probes=None if probes is None else _rest(tally.probes, probes),
+        shadows=rest_shadows,
         lineage=(),
     )
     return first, second

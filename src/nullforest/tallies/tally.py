@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from nullforest._util.errors import InputError
 from nullforest.tallies.levels import joined_levels
 from nullforest.tallies.probe_tally import Ints, ProbeTally, frozen
+from nullforest.tallies.shadow_tally import ShadowTally
 
 Names = NDArray[np.str_]
 Lineage = tuple[tuple[int, int, int], ...]
@@ -49,6 +50,9 @@ class Tally:
         `COUPLING_EDGES`; None where they cannot be known.
     probes : ProbeTally or None
         Wins of the virtual probes, where the forest evaluated any.
+    shadows : ShadowTally or None
+        Counts of the features' shadows, copies with permuted rows, where the forest had any. They
+        compete for nodes like features: pools and candidates count them too.
     feature_names : (F,) str or None
         Names of the features.
     levels : (F, 2) float64 or None
@@ -74,6 +78,7 @@ class Tally:
     n_samples: int
     couplings: NDArray[np.int32] | None = None
     probes: ProbeTally | None = None
+    shadows: ShadowTally | None = None
     feature_names: Names | None = None
     levels: NDArray[np.float64] | None = None
     splitter: Literal["best", "random", "unknown"] = "best"
@@ -143,6 +148,18 @@ class Tally:
         return len(self.counts)
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns that compete for nodes: features and their shadows."""
+        return self.n_features * (1 if self.shadows is None else 1 + len(self.shadows))
+
+    @property
+    def shadow_names(self) -> Names:
+        """Names of the shadows, copy by copy; empty where there are none."""
+        copies = 0 if self.shadows is None else len(self.shadows)
+        names = [f"{name} (shadow {j + 1})" for j in range(copies) for name in self.names]
+        return np.array(names, str)
+
+    @property
     def n_trees(self) -> int:
         """Number of trees T."""
         return len(self.nodes_per_tree)
@@ -155,7 +172,7 @@ class Tally:
     @property
     def draw(self) -> Literal["node", "tree", "both"]:
         """How features were drawn: anew per node, once per tree, or both."""
-        if np.all(self.pool_per_tree == self.n_features):
+        if np.all(self.pool_per_tree == self.n_columns):
             return "node"
         if self.candidates is None or np.all(self.candidates >= self.pool_per_tree):
             return "tree"
@@ -172,12 +189,14 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         _check_addable(self, other)
-        couplings = probes = None
+        couplings = probes = shadows = None
         names = other.feature_names if self.feature_names is None else self.feature_names
         if self.couplings is not None and other.couplings is not None:
             couplings = self.couplings + other.couplings
         if self.probes is not None and other.probes is not None:
             probes = self.probes + other.probes
+        if self.shadows is not None and other.shadows is not None:
+            shadows = self.shadows + other.shadows
         return replace(
             self,
             counts=self.counts + other.counts,
@@ -185,6 +204,7 @@ class Tally:
             pool_per_tree=np.concatenate([self.pool_per_tree, other.pool_per_tree]),
             couplings=couplings,
             probes=probes,
+            shadows=shadows,
             feature_names=names,
             levels=joined_levels(self.levels, other.levels),
             source=self.source if self.source == other.source else "several forests",
@@ -216,6 +236,8 @@ class Tally:
             parts.append(f"{self.candidates} candidates")
         if self.probes is not None:
             parts.append(f"{len(self.probes)} probes")
+        if self.shadows is not None:
+            parts.append(f"{len(self.shadows)} shadows of each feature")
         return f"<Tally of {self.source}: {', '.join(parts)}>"
 
     def save(self, path: Any) -> None:
@@ -263,7 +285,7 @@ def _whole_numbers(values: ArrayLike, what: str) -> Ints:
 
 def _check(tally: Tally) -> None:
     """Refuse a tally that contradicts itself."""
-    F = tally.n_features
+    F, columns = tally.n_features, tally.n_columns
     if F == 0 or tally.n_trees == 0:
         raise InputError("A tally needs at least one feature and one tree.")
     for name in ("counts", "nodes_per_tree", "pool_per_tree"):
@@ -276,14 +298,19 @@ def _check(tally: Tally) -> None:
         )
     if tally.counts.min() < 0 or tally.nodes_per_tree.min() < 0:
         raise InputError("Counts and nodes per tree cannot be negative.")
-    if tally.pool_per_tree.min() < 1 or tally.pool_per_tree.max() > F:
-        raise InputError(f"Every tree's pool must lie between 1 and the {F} features.")
-    if tally.counts.sum() != tally.n_nodes:
+    if tally.pool_per_tree.min() < 1 or tally.pool_per_tree.max() > columns:
+        raise InputError(f"Every tree's pool must lie between 1 and the {columns} features.")
+    selections = tally.counts.sum()
+    if tally.shadows is not None:
+        if tally.shadows.counts.shape[1] != F:
+            raise InputError(f"The shadows are not those of {F} features.")
+        selections += tally.shadows.counts.sum()
+    if selections != tally.n_nodes:
         raise InputError(
-            f"The counts add to {tally.counts.sum()}, but the trees have {tally.n_nodes} internal "
+            f"The counts add to {selections}, but the trees have {tally.n_nodes} internal "
             "nodes; every internal node is one selection, so the two must be equal."
         )
-    for name, most in [("candidates", F), ("n_samples", 2**62)]:
+    for name, most in [("candidates", columns), ("n_samples", 2**62)]:
         value = getattr(tally, name)
         if value is None and name == "candidates":
             continue
@@ -308,6 +335,7 @@ def _check_addable(a: Tally, b: Tally) -> None:
     """Refuse to add tallies of different data, different settings, or the same trees."""
     for what, mine, theirs in [
         ("numbers of features", a.n_features, b.n_features),
+        ("numbers of shadows", a.n_columns - a.n_features, b.n_columns - b.n_features),
         ("numbers of samples", a.n_samples, b.n_samples),
         ("numbers of candidates per node", a.candidates, b.candidates),
         ("split rules", a.splitter, b.splitter),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ class Target:
     classes: NDArray[Any] | None = None
     flat: bool = True  # y had one axis, so predictions have one too
     weight: NDArray[np.float64] | None = None
+    blocks: NDArray[np.int64] | None = None  # within which samples may be permuted
 
     @property
     def n_classes(self) -> int:
@@ -46,11 +47,25 @@ def as_target(
     distance: Callable[[Any], Any] | None = None,
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
+    blocks: Any = None,
 ) -> Target:
-    """Check y and the weights, and convert them to the form of the kernel.
+    """Check y, the weights and the blocks, and convert them to the form of the kernel.
 
     `values` is called for the values of X where y is None.
     """
+    target = _target(y, n_samples, values, criterion, distance, sample_weight, class_weight)
+    return target if blocks is None else replace(target, blocks=_blocks(blocks, n_samples))
+
+
+def _target(
+    y: Any,
+    n_samples: int,
+    values: Callable[[], Any],
+    criterion: str,
+    distance: Callable[[Any], Any] | None,
+    sample_weight: Any,
+    class_weight: Mapping[Any, float] | str | None,
+) -> Target:
     refuse_masked(y)
     weight = _weights(sample_weight, n_samples)
     if criterion == "neighbourhood" or distance is not None or y is None:
@@ -70,6 +85,31 @@ def as_target(
     codes, classes = _classes(array)
     weight = _plain(_with_class_weight(weight, codes, classes, class_weight))
     return Target("gini" if criterion == "gini" else "entropy", codes, classes, weight=weight)
+
+
+def _blocks(blocks: Any, n_samples: int) -> NDArray[np.int64]:
+    """Numbers of the blocks, from text or numbers, one for each sample."""
+    refuse_masked(blocks, "blocks")
+    array = np.asarray(blocks.to_numpy() if hasattr(blocks, "to_numpy") else blocks)
+    if array.shape != (n_samples,):
+        raise InputError(
+            f"blocks has the shape {array.shape} for {n_samples} samples; give one block each."
+        )
+    if array.dtype.kind == "O":
+        from pandas import isna
+
+        if np.any(isna(array)):
+            raise InputError("blocks has missing values; drop those samples, or name their block.")
+        array = array.astype(str)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError("blocks has missing values; drop those samples, or name their block.")
+    numbers = np.unique(array, return_inverse=True)[1].astype(np.int64)
+    if np.bincount(numbers).max() < 2:
+        raise InputError(
+            "Every sample is a block of its own, so that no rows can be permuted; give larger "
+            "blocks, such as sites or batches."
+        )
+    return numbers
 
 
 def refuse_masked(values: Any, name: str = "y") -> None:

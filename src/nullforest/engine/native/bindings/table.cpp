@@ -96,6 +96,29 @@ static void attach(PyRankTable* self, const nb::object& values, std::size_t n_sa
     new (self) PyRankTable{std::move(x), block, flags, differs, n_known, std::move(table)};
 }
 
+// The table with permuted copies of its columns; `plain` and what it reads must outlive it.
+static PyRankTable shadowed(const PyRankTable& plain, const Input<std::uint32_t>& rows,
+                            std::size_t n_threads) {
+    const RankTable& table = *plain.table;
+    const std::size_t S = table.n_samples();
+    require_shape(rows, "rows", {kAny, S});
+    require_size(S, table.n_features() * (rows.shape(0) + 1));
+    std::vector<std::uint8_t> seen;
+    for (std::size_t j = 0; j < rows.shape(0); ++j) {
+        seen.assign(S, 0);
+        for (std::size_t i = 0; i < S; ++i) {
+            const std::uint32_t row = rows.data()[j * S + i];
+            require(row < S && !seen[row], "The rows of a copy must be a permutation.");
+            seen[row] = 1;
+        }
+    }
+    std::vector<std::uint32_t> all(rows.data(), rows.data() + rows.size());
+    auto made = unlocked([&] {
+        return std::make_unique<RankTable>(table, std::move(all), n_threads, check_signals);
+    });
+    return PyRankTable{plain.x, {}, {}, {}, {}, std::move(made)};
+}
+
 Column column(const RankTable& table, std::size_t number) {
     if (number >= table.n_features()) throw nb::index_error("no such column");
     const std::size_t S = table.n_samples();
@@ -129,6 +152,8 @@ void bind_table(nb::module_& m) {
             "verify",
             [](const PyRankTable& t) { unlocked([&] { t.table->verify(check_signals); }); },
             "Read every column; raise InputError where one is damaged.")
+        .def("shadowed", &shadowed, "rows"_a.noconvert(), "n_threads"_a,
+             "The table with copies of its columns, the rows of each permuted as a whole.")
         .def("column", [](const PyRankTable& t, std::size_t i) { return column(*t.table, i); },
              "number"_a, "Samples in order, whether each differs from the next, number known.")
         .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })

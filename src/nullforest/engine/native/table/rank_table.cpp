@@ -47,17 +47,53 @@ void RankTable::allocate() {
 }
 
 RankTable::RankTable(const RankTable& like, std::size_t n_columns)
-    : matrix_{}, layout_(like.n_samples()) {
+    : matrix_{}, values_{}, layout_(like.n_samples()) {
     matrix_.n_samples = like.n_samples();
     matrix_.n_features = n_columns;
     allocate();
+}
+
+RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
+                     std::size_t n_threads, const Poll& poll)
+    : matrix_(plain.matrix_), values_(plain.values_), rows_(std::move(rows)),
+      layout_(plain.n_samples()) {
+    const std::size_t S = plain.n_samples(), F = plain.n_features(), k = rows_.size() / S;
+    matrix_.n_features = F * (k + 1);
+    allocate();
+    has_missing_ = plain.has_missing_;
+    std::mutex merge;
+    parallel_for(k + 1, n_threads, poll, [&](Tasks& tasks) {
+        std::vector<std::uint32_t> order(S), place(S);
+        std::uint64_t fingerprint = 0;
+        for (std::size_t j; tasks.next(j);) {
+            for (std::uint32_t i = 0; i < S; ++i) place[j ? rows_[(j - 1) * S + i] : i] = i;
+            for (std::size_t f = 0; f < F && !tasks.stopped(); ++f) {
+                plain.read_order(f, order.data());
+                for (std::uint32_t& sample : order) sample = place[sample];
+                const std::uint64_t* differs = plain.differs(f);
+                // Equal values lie in the order of their samples, as in every table.
+                if (j && (plain.flags_[f] & kTied))
+                    for (std::size_t begin = 0, p = 0; p < S; ++p)
+                        if (p + 1 == S || (differs[p / 64] >> p % 64 & 1)) {
+                            std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      order.begin() + static_cast<std::ptrdiff_t>(p + 1));
+                            begin = p + 1;
+                        }
+                const std::size_t column = j * F + f;
+                set(column, order.data(), differs, plain.n_known_[f]);
+                fingerprint += hash_of(column);
+            }
+        }
+        const std::lock_guard<std::mutex> lock(merge);
+        fingerprint_ += fingerprint;
+    });
 }
 
 void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
                     std::uint32_t n_known) {
     std::copy(differs, differs + n_words(), own_differs_.get() + feature * n_words());
     n_known_[feature] = n_known;
-    if (n_known < n_samples()) has_missing_ = true;
+    if (n_known < n_samples() && !has_missing_) has_missing_ = true;
     store(feature, order);
 }
 
@@ -85,6 +121,7 @@ void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
 
 RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
     : matrix_(matrix),
+      values_(matrix),
       layout_(matrix.n_samples),
       most_resident_(arrays.most_resident),
       value_bytes_(arrays.value_bytes),
@@ -123,7 +160,10 @@ void RankTable::verify(const Poll& poll) const {
 
 RankTable::RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& poll,
                      std::size_t first_feature)
-    : matrix_(matrix), layout_(matrix.n_samples), first_feature_(first_feature) {
+    : matrix_(matrix),
+      values_(matrix),
+      layout_(matrix.n_samples),
+      first_feature_(first_feature) {
     const std::size_t F = n_features();
     allocate();
     std::mutex merge;

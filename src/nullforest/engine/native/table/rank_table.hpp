@@ -87,6 +87,10 @@ public:
     RankTable(const Matrix& matrix, const RankArrays& arrays);
     // Columns to be filled in by `set`, for the samples of `like`.
     RankTable(const RankTable& like, std::size_t n_columns);
+    // The columns of `plain`, then those of each copy of it with its rows permuted: row i of copy j
+    // is row rows[j S + i]. Only ranks are stored; `value` finds the values.
+    RankTable(const RankTable& plain, std::vector<std::uint32_t> rows, std::size_t n_threads,
+              const Poll& poll);
     RankTable(const RankTable&) = delete;
     RankTable& operator=(const RankTable&) = delete;
 
@@ -96,7 +100,13 @@ public:
 
     std::size_t n_samples() const { return matrix_.n_samples; }
     std::size_t n_features() const { return matrix_.n_features; }
-    const Matrix& matrix() const { return matrix_; }
+    // The value of X, also in a copy of its columns.
+    double value(std::uint32_t sample, std::size_t column) const {
+        if (column < values_.n_features) return values_.at(sample, column);
+        const std::size_t copy = column / values_.n_features - 1;
+        return values_.at(rows_[copy * n_samples() + sample], column % values_.n_features);
+    }
+    const Matrix& matrix() const { return values_; }
     bool by_order() const { return n_samples() <= RankLayout::kWalkSamples; }
 
     std::size_t n_words() const { return layout_.n_words; }
@@ -161,7 +171,8 @@ private:
         void operator()(std::uint8_t* memory) const;
     };
 
-    Matrix matrix_;
+    Matrix matrix_, values_;  // shape of the table; values of its columns, without those of copies
+    std::vector<std::uint32_t> rows_;
     RankLayout layout_;
     std::size_t first_feature_ = 0;
     std::size_t most_resident_ = 0, value_bytes_ = 0;

@@ -202,9 +202,8 @@ double TreeGrower::decrease_by(const Pending& node, const Split& split, double t
 double TreeGrower::threshold_of(const Split& split) const {
     if (split.n_left >= members_.n_known)
         return std::numeric_limits<double>::infinity();  // known left, missing right
-    const Matrix& x = table_.matrix();
-    const double below = x.at(members_.sample[split.n_left - 1], split.feature);
-    const double above = x.at(members_.sample[split.n_left], split.feature);
+    const double below = table_.value(members_.sample[split.n_left - 1], split.feature);
+    const double above = table_.value(members_.sample[split.n_left], split.feature);
     const double threshold = below + (above - below) / 2.0;
     return threshold < above ? threshold : below;  // neighbours in floating point
 }
@@ -234,7 +233,7 @@ std::uint32_t TreeGrower::partition_oob(const Pending& node, const Split& split,
     buffer_.resize(node.oob_end - node.oob_begin);
     std::uint32_t left = node.oob_begin, right = 0;
     for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
-        const double x = table_.matrix().at(oob[i], split.feature);
+        const double x = table_.value(oob[i], split.feature);
         if (std::isnan(x) ? missing_left : x <= threshold)
             oob[left++] = oob[i];
         else

@@ -1,0 +1,209 @@
+"""Small tables: what is found, false positive rates by kind of column, the switch, and blocks.
+
+python -m studies.tables [--only PART ...]
+
+Finished pieces are kept in studies/results, so that an interrupted study resumes where it stopped.
+Nothing is set but seeds. The constants of the null model were set with seeds below 10 000.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn import datasets
+
+import nullforest as nf
+from nullforest.engine.data.shadowed_table import FEW_FEATURES
+from nullforest.selection.agreement import jaccard
+from nullforest.selection.error_rates import decide
+from studies.records import Records, with_progress
+
+FIRST_SEED = 40_000
+ALPHAS = (0.05, 0.01, 0.001)
+SEEDS, NOISE_DRAWS, PERMUTATIONS, NULL_TABLES, SWITCHED, BLOCK_RUNS = 5, 20, 300, 100, 20, 50
+SHAPES = tuple(product((5, 10, 20, 50, 100, 300, 1000), (50, 200, 1000)))
+KINDS = ("normal", "log-normal", "binary", "binary 90/10", "Poisson", "five levels", "missing")
+
+Rng = np.random.Generator
+
+
+def mixed(rng: Rng, S: int, F: int) -> NDArray[np.float64]:
+    """Correlated columns of all kinds, in turn."""
+    factors = rng.normal(size=(S, 3))
+    columns = []
+    for f in range(F):
+        z = 0.6 * factors[:, f % 3] + 0.8 * rng.normal(size=S)
+        columns.append(
+            {
+                "normal": lambda z=z: z,
+                "log-normal": lambda z=z: np.exp(z),
+                "binary": lambda z=z: z > 0,
+                "binary 90/10": lambda z=z: z > 1.2816,
+                "Poisson": lambda z=z: rng.poisson(2 * np.exp(0.5 * z)),
+                "five levels": lambda z=z: np.digitize(z, [-0.84, -0.25, 0.25, 0.84]),
+                "missing": lambda z=z: np.where(rng.random(S) < 0.2, np.nan, z),
+            }[KINDS[f % len(KINDS)]]()
+        )
+    return np.column_stack(columns).astype(np.float64)
+
+
+def real(name: str) -> tuple[NDArray[np.float64], Any]:
+    """A real table and its target."""
+    if name == "friedman1":
+        return datasets.make_friedman1(500, 30, random_state=0)
+    data = getattr(datasets, f"load_{name}")()
+    X: NDArray[np.float64] = data.data
+    return X[:, X.std(axis=0) > 0], data.target
+
+
+def found() -> None:
+    """The default answer for five seeds, with and without 50 columns of noise."""
+    records = Records("tables_found", ("data", "seed"))
+    plain = product(("diabetes", "breast_cancer", "wine", "friedman1"), range(SEEDS))
+    noisy = product(("diabetes, noise", "breast_cancer, noise"), range(NOISE_DRAWS))
+    pieces = [(name, FIRST_SEED + seed) for name, seed in (*plain, *noisy)]
+    for name, seed in _open(records, pieces, "found"):
+        X, y = real(name.split(",")[0])
+        n = X.shape[1]
+        if name.endswith("noise"):
+            X = np.column_stack([X, np.random.default_rng(seed).normal(size=(len(X), 50))])
+        start = perf_counter()
+        selection = nf.select(nf.grow(X, y, seed=seed))
+        seconds = perf_counter() - start
+        row = {"selected": selection.support[:n].sum(), "noise": selection.support[n:].sum()}
+        records.add([{"data": name, "seed": seed, **row, "seconds": round(seconds, 3)}])
+
+
+def _null_row(pvalues: NDArray[np.float64]) -> dict[str, Any]:
+    """Features at or below each level, and whether anything is selected."""
+    rates = {f"at {alpha:g}": int(np.sum(pvalues <= alpha)) for alpha in ALPHAS}
+    return {
+        **rates,
+        "features": len(pvalues),
+        "any": int(decide(pvalues, 0.05, "fdr").support.any()),
+    }
+
+
+def permuted() -> None:
+    """Permuted labels on real tables and on mixed ones; for these also by kind of column."""
+    records = Records("tables_permuted", ("data", "seed", "kind"))
+    names = ("breast_cancer", "wine", "diabetes", "digits", "mixed", "mixed, numbers")
+    pieces = [(n, FIRST_SEED + s, "all") for s in range(PERMUTATIONS) for n in names]
+    for name, seed, _ in _open(records, pieces, "permuted labels"):
+        rng = np.random.default_rng(seed)
+        if name.startswith("mixed"):
+            X = mixed(rng, 300, 28)
+            y = rng.lognormal(size=300) if name.endswith("numbers") else np.arange(300) % 2
+        else:
+            X, y = real(name)
+            y = rng.permutation(y)
+        pvalues = nf.select(nf.grow(X, y, seed=seed, oob=False)).pvalues
+        parts = {"all": pvalues}
+        if name.startswith("mixed"):
+            parts |= {kind: pvalues[i :: len(KINDS)] for i, kind in enumerate(KINDS)}
+        records.add(
+            [{"data": name, "seed": seed, "kind": k, **_null_row(p)} for k, p in parts.items()]
+        )
+
+
+def independent() -> None:
+    """Independent null tables of many shapes."""
+    records = Records("tables_independent", ("F", "S", "seed"))
+    pieces = [(F, S, FIRST_SEED + i) for i in range(NULL_TABLES) for F, S in SHAPES]
+    for F, S, seed in _open(records, pieces, "independent tables"):
+        X = np.random.default_rng(seed).normal(size=(S, F))
+        selection = nf.select(nf.grow(X, np.arange(S) % 2, seed=seed, oob=False))
+        records.add([{"F": F, "S": S, "seed": seed, **_null_row(selection.pvalues)}])
+
+
+def switch() -> None:
+    """Shadows and probes on tables of the size at which the default changes."""
+    records = Records("tables_switch", ("seed",))
+    for (seed,) in _open(records, [(FIRST_SEED + i,) for i in range(SWITCHED)], "the switch"):
+        rng, F = np.random.default_rng(seed), FEW_FEATURES
+        y = np.arange(150) % 2
+        X = rng.normal(size=(150, F)) + np.outer(y, np.where(np.arange(F) < F // 10, 1.0, 0.0))
+        table = nf.RankTable(X)
+        shadows = nf.select(nf.grow(table, y, seed=seed, shadows=4, oob=False))
+        probes = nf.select(nf.grow(table, y, seed=seed, shadows=0, oob=False))
+        records.add(
+            [
+                {
+                    "seed": seed,
+                    "shadows": shadows.n_selected,
+                    "probes": probes.n_selected,
+                    "jaccard": round(jaccard(shadows.support, probes.support), 4),
+                }
+            ]
+        )
+
+
+def blocks() -> None:
+    """A batch that agrees with the label in 85 % (or 50 %) of the samples, with and without blocks."""
+    records = Records("tables_blocks", ("agree", "blocks", "seed"))
+    pieces = [
+        (agree, given, FIRST_SEED + i)
+        for i in range(BLOCK_RUNS)
+        for agree, given in product((0.85, 0.5), (0, 1))
+    ]
+    for agree, given, seed in _open(records, pieces, "blocks"):
+        rng = np.random.default_rng(seed)
+        batch = np.arange(120) % 2
+        y = np.where(rng.random(120) < agree, batch, 1 - batch)
+        X = rng.normal(size=(120, 2000))
+        X[:, :10] += 1.6 * y[:, None]
+        X[:, 10:110] += 1.6 * batch[:, None]
+        grown = nf.grow(X, y, seed=seed, oob=False, blocks=batch if given else None)
+        support = nf.select(grown).support
+        row = {
+            "true": support[:10].sum(),
+            "batch only": support[10:110].sum(),
+            "noise": support[110:].sum(),
+        }
+        records.add([{"agree": agree, "blocks": given, "seed": seed, **row}])
+
+
+def _open(records: Records, pieces: list[Any], title: str) -> Any:
+    """The pieces that are not finished, with a progress bar."""
+    done = records.done()
+    return with_progress([p for p in pieces if tuple(map(str, p)) not in done], title)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "found": found,
+    "permuted": permuted,
+    "independent": independent,
+    "switch": switch,
+    "blocks": blocks,
+}
+
+
+def rates(name: str, by: list[str]) -> pd.DataFrame:
+    """False positive rate ÷ level with its standard error over data sets, and how often any."""
+    table = Records(name, tuple(by)).frame()
+    rows = []
+    for key, part in table.groupby(by):
+        row: dict[str, Any] = dict(zip(by, key, strict=True))
+        for alpha in ALPHAS:
+            share = part[f"at {alpha:g}"] / part["features"] / alpha
+            row[f"{alpha:g}"] = f"{share.mean():.2f} ± {share.std(ddof=1) / np.sqrt(len(part)):.2f}"
+        rows.append({**row, "any": f"{part['any'].mean():.1%}", "data sets": len(part)})
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
+    for part in parser.parse_args().only:
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()
