@@ -146,7 +146,7 @@ def switch() -> None:
 
 
 def blocks() -> None:
-    """A batch that agrees with the label in 85 % (or 50 %) of the samples, with and without blocks."""
+    """A batch that agrees with the label in 85 or 50 % of the samples, with and without blocks."""
     records = Records("tables_blocks", ("agree", "blocks", "seed"))
     pieces = [
         (agree, given, FIRST_SEED + i)
@@ -199,6 +199,7 @@ def rates(name: str, by: list[str]) -> pd.DataFrame:
 
 
 def main() -> None:
+    """Run what is not finished."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
     for part in parser.parse_args().only:

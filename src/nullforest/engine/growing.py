@@ -22,8 +22,10 @@ from nullforest.engine.forest import Forest, Trees
 from nullforest.engine.probes.virtual_probes import probe_tally
 from nullforest.engine.settings import (
     DEPTH,
+    MOST_BLOCK_CANDIDATES,
     ForestSettings,
     check_no_limit,
+    default_candidates,
     n_threads,
     paper_settings,
     resolved_number,
@@ -87,7 +89,8 @@ def grow(
         Number of trees. "auto" grows them until the selection at a false discovery rate of .05 is
         expected to agree with that of another seed; see :mod:`nullforest.engine.settling`.
     candidates : int, optional
-        Features compared at a node; √F, at most 20, where not given.
+        Features compared at a node; √F, at most 20 (60 with blocks), where not given. Shadows
+        count as features.
     draw : {"node", "tree"}
         New candidates at every node, or one set per tree.
     pool : int, optional
@@ -199,6 +202,10 @@ def grow(
         copies = _copies(settings, table, target, keep_trees)
         if copies:
             settings = with_changes(settings, probe_seed=settings.probe_seed or 0)
+            if target.blocks is not None and settings.candidates is None:
+                columns = table.shape[1] * (copies + 1)
+                candidates = default_candidates(columns, MOST_BLOCK_CANDIDATES)
+                settings = with_changes(settings, candidates=candidates)
             table = shadowed(table, copies, settings.probe_seed or 0, target.blocks, n_jobs)
         keep_trees = (not copies) if keep_trees is None else keep_trees
         settings = settings.resolved(

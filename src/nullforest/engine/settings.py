@@ -34,6 +34,8 @@ SHAPE = (
 OPTIONAL = ("candidates", "pool", "max_depth", "probe_seed")
 #: Depth of the trees, and largest number of candidates, by default (`docs/power.md`).
 DEPTH, MOST_CANDIDATES = 3, 20
+#: The same with blocks, whose many shadows would leave most nodes without a feature to compare.
+MOST_BLOCK_CANDIDATES = 60
 DRAWS = ("node", "tree")
 CRITERIA = ("auto", "gini", "entropy", "variance", "neighbourhood")
 
@@ -181,8 +183,8 @@ def resolved_number(value: int | str | None) -> int:
     return value
 
 
-def default_candidates(n_features: int) -> int:
-    """√F, at most 20.
+def default_candidates(n_features: int, most: int = MOST_CANDIDATES) -> int:
+    """√F, at most 20 or as given.
 
     With few candidates a node without a strong one among them is left to weak features, which are
     then found too; `docs/power.md` compares numbers of candidates and depths.
@@ -192,7 +194,7 @@ def default_candidates(n_features: int) -> int:
     >>> default_candidates(10), default_candidates(100), default_candidates(10**6)
     (4, 10, 20)
     """
-    return min(MOST_CANDIDATES, math.ceil(math.sqrt(n_features)))
+    return min(most, math.ceil(math.sqrt(n_features)))
 
 
 def paper_settings(n_features: int) -> dict[str, Any]:

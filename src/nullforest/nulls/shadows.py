@@ -5,21 +5,24 @@ The forest grew on the table together with k copies of it, the rows of each copy
 are exchangeable, so that the counts of the copies have the null distribution. In the three stages:
 
 1. *Mean.* That of the feature's own shadows, shrunk towards the mean of its stratum by as much as
-   the means of the stratum differ no more than chance allows. One that is clearly larger is kept:
-   with blocks, the shadows of a feature that differs between blocks are selected more often.
+   the means of the stratum differ no more than chance allows. Features whose shadows are selected
+   clearly more often form a stratum of their own: with blocks, those that differ between blocks.
 2. *Overdispersion.* The variance of the own shadows, shrunk towards that of the stratum, m + φm².
-3. *Tail.* The standardised counts of all shadows of the stratum; beyond an effective sample size of
-   25 the bagged null model extrapolates. Shadows of one copy share their rows, so the copies, not
-   the shadows, are taken for independent.
+3. *Tail.* Counts are standardised: replaced by those with the same tail probability in a gamma
+   distribution of common mean and variance. The standardised counts of all shadows of the stratum
+   are the null distribution; beyond an effective sample size of 10 the bagged null model
+   extrapolates. Shadows of one copy share their rows, so the copies, not the shadows, are taken for
+   independent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import astuple, dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaincc, gammainccinv
 
 from nullforest._util.errors import InputError
 from nullforest._util.search import smallest_true
@@ -33,7 +36,9 @@ from nullforest.tallies.tally import Tally
 
 # Numerical constants.
 _REFERENCE = 20.0  # least mean of the standardised counts, which are whole numbers
+_ROUNDS = 10  # in which features are set apart; most end after two
 _TINY = np.finfo(float).tiny
+_LEAST_TAIL = 1e-300  # of a gamma distribution
 
 
 def from_tally(tally: Tally) -> StratifiedNull:
@@ -58,20 +63,20 @@ def from_tally(tally: Tally) -> StratifiedNull:
             "This tally holds no shadows; grow the forest with nullforest.grow(..., shadows=20), "
             'or use null="auto".'
         )
-    moments = _Moments.of(tally.shadows)
+    strata = _divided(tally.shadows)
+    moments = _Moments.of(tally.shadows.counts, strata)
     whole = with_shadows_as_features(tally)
     trees = TreeLoads.of(whole)
-    groups = _groups(tally.shadows)
-    standard = moments.standardised(tally.shadows.counts)
+    groups = _groups(tally.shadows.feature_strata, len(tally.shadows))
     distributions: list[Rescaled] = [None] * tally.n_features  # type: ignore[list-item]  # filled in
     for number in range(int(groups.max()) + 1):
         own = np.flatnonzero(groups == number)
         # A stratum with few shadows is represented by those of all features.
         used = own if number else np.arange(tally.n_features)
-        base, mean, deviation = _common(tally, trees, used, moments, standard[:, used])
+        base, scale = _common(tally, trees, used, moments)
         for f in own:
-            ratio = deviation / moments.predictive[f]
-            distributions[f] = Rescaled(base, mean, float(moments.mean[f]), float(ratio))
+            own_scale = Scale(float(moments.mean[f]), float(moments.deviation[f]))
+            distributions[f] = Rescaled(base, scale, own_scale)
     return ShadowNull(
         "shadows",
         distributions,
@@ -99,12 +104,11 @@ def with_shadows_as_features(tally: Tally) -> Tally:
     )
 
 
-def _groups(shadows: ShadowTally) -> Ints:
+def _groups(strata: Ints, copies: int) -> Ints:
     """Number of the group of strata that share a tail: 0 for all that have few shadows."""
-    sizes = np.bincount(shadows.feature_strata) * len(shadows)
-    large = sizes >= constants.STRATUM_SHADOWS
+    large = np.bincount(strata) * copies >= constants.STRATUM_SHADOWS
     numbers = np.where(large, np.cumsum(large), 0)
-    return np.asarray(numbers[shadows.feature_strata])
+    return np.asarray(numbers[strata])
 
 
 @dataclass(frozen=True)
@@ -113,59 +117,121 @@ class _Moments:
 
     Attributes
     ----------
-    mean, deviation : (F,)
-        Of the counts of shadows, shrunk towards their strata.
+    mean : (F,)
+        Mean count of the own shadows, shrunk towards that of the stratum.
+    deviation : (F,)
+        Standard deviation of a count about it, with the uncertainty of the mean.
     own : (F,)
-        Share of the feature's own shadows in its mean.
-    predictive : (F,)
-        Standard deviation with the uncertainty of the mean.
-    copies : int
-        Number of copies k.
+        Share of the own shadows in the mean.
+    counts, others_mean, others_deviation : (k, F)
+        Counts of the shadows, and mean and deviation by the other shadows of their feature.
     """
 
     mean: Floats
     deviation: Floats
     own: Floats
-    copies: int
+    counts: Floats
+    others_mean: Floats
+    others_deviation: Floats
 
     @classmethod
-    def of(cls, shadows: ShadowTally) -> _Moments:
-        k, F = shadows.counts.shape
-        mean, deviation, own = np.empty(F), np.empty(F), np.empty(F)
-        for stratum in np.unique(shadows.feature_strata):
-            here = np.flatnonzero(shadows.feature_strata == stratum)
-            counts = shadows.counts[:, here].astype(float)
-            each = (counts.sum(0) + constants.PSEUDO_COUNT) / k
-            variance = counts.var(0, ddof=1) if k > 1 else np.zeros(len(here))
-            centre = float(each.mean())
-            # With one copy the spread between features is all there is.
-            excess = (variance.mean() if k > 1 else counts.var()) - centre
-            dispersion = max(float(excess / np.mean(each**2)), 0.0)
+    def of(cls, counts: Ints, strata: Ints) -> _Moments:
+        """From the counts of shadows, (k, F), and the stratum of each feature."""
+        k, F = counts.shape
+        mean, deviation, own = np.empty((3, F))
+        others = np.empty((2, k, F))
+        moments = cls(mean, deviation, own, counts.astype(float), others[0], others[1])
+        for stratum in np.unique(strata):
+            moments._fill(np.flatnonzero(strata == stratum))
+        return moments
 
-            noise = (centre + dispersion * centre**2) / k  # variance of the mean of k shadows
-            between = max(float(np.var(each, ddof=1)) - noise, 0.0) if len(here) > 1 else np.inf
-            share = np.full(len(here), 1.0 if np.isinf(between) else between / (between + noise))
-            share[each - centre > constants.CLEARLY_LARGER * np.sqrt(noise)] = 1.0
-            mean[here] = share * each + (1 - share) * centre
+    def _fill(self, here: Ints) -> None:
+        """The features of one stratum."""
+        counts, k = self.counts[:, here], len(self.counts)
+        total, squares = counts.sum(0), (counts**2).sum(0)
+        each, variance = _mean_and_variance(total, squares, k)
+        centre, dispersion = _common_moments(each, variance, counts)
+        noise = (centre + dispersion * centre**2) / k  # variance of the mean of k shadows
+        between = max(float(np.var(each, ddof=1)) - noise, 0.0) if len(here) > 1 else np.inf
+
+        def shrunk(each: Floats, variance: Floats, n: int) -> tuple[Floats, Floats, float]:
+            """Mean, predictive standard deviation and share of the n own shadows in the mean."""
+            own = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
+            mean = own * each + (1 - own) * centre
             prior = constants.VARIANCE_PRIOR
-            common = mean[here] + dispersion * mean[here] ** 2
-            known = (k - 1) * variance + prior * common
-            deviation[here] = np.sqrt(known / (k - 1 + prior))
-            own[here] = share
-        return cls(mean, deviation, own, k)
+            known = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
+            return mean, np.sqrt(known / (max(n - 1, 0) + prior) * (1 + own / max(n, 1))), own
+
+        self.mean[here], self.deviation[here], self.own[here] = shrunk(each, variance, k)
+        # Each shadow as a feature is tested: against the others. One that is large by chance would
+        # otherwise raise its own mean and variance, as no feature does.
+        rest = _mean_and_variance(total - counts, squares - counts**2, k - 1)
+        self.others_mean[:, here], self.others_deviation[:, here], _ = shrunk(*rest, k - 1)
+
+    def standardised(self, used: Ints, scale: Scale) -> Floats:
+        """The counts of some features' shadows on a common scale."""
+        own = Scale(self.others_mean[:, used], self.others_deviation[:, used])
+        return scale.with_tail(own.tail(self.counts[:, used]))
+
+
+def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, Floats]:
+    """Of n counts with this sum and sum of squares; the mean with the pseudo-count."""
+    if n == 0:
+        return np.zeros_like(total), np.zeros_like(total)
+    variance = np.maximum(squares - total**2 / n, 0.0) / max(n - 1, 1)
+    return (total + constants.PSEUDO_COUNT) / n, variance
+
+
+def _common_moments(each: Floats, variance: Floats, counts: Floats) -> tuple[float, float]:
+    """Mean of a stratum, and φ in its variance m + φm², from features' means and variances."""
+    centre = float(each.mean())
+    # With one copy the spread between features is all there is.
+    excess = (variance.mean() if len(counts) > 1 else counts.var()) - centre
+    return centre, max(float(excess / np.mean(each**2)), 0.0)
+
+
+def _divided(shadows: ShadowTally) -> Ints:
+    """Strata of the features, those whose shadows are selected clearly more often set apart.
+
+    With blocks these are the features that differ between them; their shadows say nothing about
+    the mean and the variance of the others.
+    """
+    k = len(shadows)
+    strata = 2 * shadows.feature_strata
+    for stratum in np.unique(strata):
+        here = np.flatnonzero(strata == stratum)
+        counts = shadows.counts[:, here].astype(float)
+        each, variance = _mean_and_variance(counts.sum(0), (counts**2).sum(0), k)
+        usual = np.ones(len(here), bool)
+        for _ in range(_ROUNDS):
+            centre, dispersion = _common_moments(each[usual], variance[usual], counts[:, usual])
+            noise = (centre + dispersion * centre**2) / k
+            before, usual = usual, each - centre <= constants.CLEARLY_LARGER * np.sqrt(noise)
+            if np.array_equal(usual, before) or not usual.any():
+                break
+        strata[here[~usual]] += 1
+    return strata
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A gamma distribution, on whose scale counts are compared: its mean and standard deviation."""
+
+    mean: Any
+    deviation: Any
 
     @property
-    def predictive(self) -> Floats:
-        return np.asarray(self.deviation * np.sqrt(1 + self.own / self.copies))
+    def _shape(self) -> Any:
+        return (self.mean / self.deviation) ** 2
 
-    def standardised(self, counts: Ints) -> Floats:
-        """Counts of shadows less their mean, ÷ their standard deviation.
+    def tail(self, count: ArrayLike) -> Floats:
+        """Probability beyond a count; at least 1e-300, so that it can be inverted."""
+        at = np.maximum(np.asarray(count, float), 0.0) * self._shape / self.mean
+        return np.asarray(np.maximum(gammaincc(self._shape, at), _LEAST_TAIL))
 
-        A mean to which the shadow itself contributes lies nearer to it; the factor makes up for
-        that.
-        """
-        nearer = np.sqrt(1 - self.own / max(self.copies, 2))
-        return np.asarray((counts - self.mean) / (self.deviation * nearer))
+    def with_tail(self, tail: ArrayLike) -> Floats:
+        """The count that is exceeded with this probability."""
+        return np.asarray(gammainccinv(self._shape, tail) * self.mean / self._shape)
 
 
 @dataclass(frozen=True)
@@ -192,15 +258,13 @@ class _Shadows:
         return smallest_true(lambda k: self.effective_sample_size(k) < size, 0, end, start=0) - 1
 
 
-def _common(
-    tally: Tally, trees: TreeLoads, used: Ints, moments: _Moments, standard: Floats
-) -> tuple[Spliced, float, float]:
-    """Distribution of the standardised counts of a group, and its mean and deviation."""
+def _common(tally: Tally, trees: TreeLoads, used: Ints, moments: _Moments) -> tuple[Spliced, Scale]:
+    """Distribution of the standardised counts of a group, and their scale."""
     assert tally.shadows is not None
     mean = max(float(moments.mean[used].mean()), _REFERENCE)
     relative = moments.deviation[used] / moments.mean[used]
-    deviation = mean * float(np.sqrt(np.mean(relative**2)))
-    shadows = _Shadows(np.rint(np.maximum(mean + deviation * standard, 0.0)))
+    scale = Scale(mean, mean * float(np.sqrt(np.mean(relative**2))))
+    shadows = _Shadows(np.rint(moments.standardised(used, scale)))
     values, number = np.unique(shadows.counts, return_counts=True)
     bulk = BinomialMixture(values, np.ones(len(values)), number)
     won = tally.shadows.counts.mean() * tally.n_columns / trees.n_nodes
@@ -211,20 +275,23 @@ def _common(
     error = bulk.excess_variation(edge) / np.sqrt(size)
     tail = extrapolate(bulk, edge, error, constants.SHADOW_MISFIT, rates)
     splice_point = shadows.last_with(constants.SHADOW_SPLICE_SIZE)
-    return Spliced(bulk, tail, splice_point), mean, deviation
+    return Spliced(bulk, tail, splice_point), scale
 
 
 class Rescaled:
-    """Distribution of one feature's count: that of a common count, moved and stretched.
+    """Distribution of one feature's count: that of the standardised count `base`.
 
-    P(n > k) is that of the common count beyond `centre` + `ratio` (k − `mean`), interpolated
-    between whole numbers on the log scale.
+    P(n > k) is that of the standardised count which corresponds to k, interpolated between whole
+    numbers on the log scale.
     """
 
-    def __init__(
-        self, base: Spliced | BinomialMixture, centre: float, mean: float, ratio: float
-    ) -> None:
-        self.base, self.centre, self.mean, self.ratio = base, centre, mean, ratio
+    def __init__(self, base: Spliced | BinomialMixture, common: Scale, own: Scale) -> None:
+        self.base, self.common, self.own = base, common, own
+
+    @property
+    def mean(self) -> float:
+        """Expected count."""
+        return float(self.own.mean)
 
     @property
     def extrapolated_below(self) -> float:
@@ -237,8 +304,8 @@ class Rescaled:
         return self.count_at(self.base.largest) + 1
 
     def place(self, k: ArrayLike) -> Floats:
-        """The common count that corresponds to a count."""
-        return np.asarray(self.centre + self.ratio * (np.asarray(k, float) - self.mean))
+        """The standardised count that corresponds to a count."""
+        return self.common.with_tail(self.own.tail(k))
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""
@@ -251,8 +318,8 @@ class Rescaled:
         return np.where(at == np.floor(at), self.sf(at - 1) - self.sf(at), 0.0)
 
     def count_at(self, place: float) -> int:
-        """The count that corresponds to a common count."""
-        return max(int(self.mean + (place - self.centre) / self.ratio), 0)
+        """The count that corresponds to a standardised count."""
+        return int(self.own.with_tail(self.common.tail(place)))
 
     def quantile(self, tail: float, start: int = 0) -> int:
         """Smallest k with P(count > k) ≤ tail, searched from `start`."""
@@ -260,12 +327,15 @@ class Rescaled:
 
     def scale_trials(self, factor: float) -> Rescaled:
         """The count over `factor` times as many trees."""
-        base = self.base.scale_trials(factor)
-        return Rescaled(base, factor * self.centre, factor * self.mean, self.ratio)
+        common, own = (
+            Scale(factor * each.mean, factor * each.deviation) for each in (self.common, self.own)
+        )
+        return Rescaled(self.base.scale_trials(factor), common, own)
 
     def scale_rates(self, factor: float) -> Rescaled:
         """The count of a feature with `factor` times the rate."""
-        return Rescaled(self.base, self.centre, factor * self.mean, self.ratio / factor)
+        own = Scale(factor * self.own.mean, factor * self.own.deviation)
+        return Rescaled(self.base, self.common, own)
 
 
 def interpolated(base: Spliced | BinomialMixture, place: Floats) -> Floats:
@@ -298,8 +368,9 @@ class ShadowNull(StratifiedNull):
         bases = [id(d.base) for d in self._each]
         for base in dict.fromkeys(bases):
             here = np.array([i for i, own in enumerate(bases) if own == base])
-            place = np.array([float(self._each[i].place(k[i])) for i in here])
-            result[here] = interpolated(self._each[here[0]].base, place)
+            own = Scale(*np.array([astuple(self._each[i].own) for i in here]).T)
+            first = self._each[here[0]]
+            result[here] = interpolated(first.base, first.common.with_tail(own.tail(k[here])))
         return np.where(k < 0, 1.0, result)
 
     @property

@@ -25,7 +25,7 @@ STRATUM_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
 #: Fewest copies, from which a feature's own mean is estimated.
 LEAST_COPIES = 4
 #: Copies that blocks need: the own mean of a feature tells what it says about the blocks.
-BLOCK_COPIES = 8
+BLOCK_COPIES = 24
 
 Rows = NDArray[np.uint32]
 
