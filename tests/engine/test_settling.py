@@ -16,8 +16,8 @@ LIGHT = {"keep_trees": False, "oob": False}
 
 @pytest.fixture(scope="module")
 def data():
-    """Ten relevant features of 200, some of them weak, so that the first test is not enough."""
-    X, y, _ = nf.simulate.independent(100, 200, n_relevant=10, relevance=0.4)
+    """Ten relevant features of 500, some of them weak, so that the first test is not enough."""
+    X, y, _ = nf.simulate.independent(100, 500, n_relevant=10, relevance=0.4)
     return nf.RankTable(X), y
 
 
@@ -39,8 +39,8 @@ def interrupted_at(limit):
 def test_the_number_is_that_of_a_plain_loop(data, settled):
     pilot = nf.grow(*data, trees=PILOT, **LIGHT).tally
     nodes = pilot.n_nodes / PILOT
-    trees = first = 20 * 200 / nodes  # a mean count of 20
-    last = int(np.ceil(300 * 200 / nodes))
+    trees = first = 20 * 500 / nodes  # a mean count of 20
+    last = int(np.ceil(300 * 500 / nodes))
     tried = []
     while True:
         whole = min(round(trees), last)
@@ -194,7 +194,7 @@ def test_a_table_of_few_columns_ends(F):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, F))
     forest = nf.grow(X, X[:, 0] > 0)
-    assert PILOT <= forest.n_trees <= max(PILOT, 300 * F)
+    assert PILOT <= forest.n_trees <= max(PILOT, 300 * forest.tally.n_columns)
 
 
 def test_the_settled_forests_of_other_seeds_agree(data):

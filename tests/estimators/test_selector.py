@@ -343,3 +343,18 @@ def test_bad_use_is_named(data):
         nf.ForestSelector(LogisticRegression()).fit(X, y)
     with pytest.raises(ValueError, match="8 features"):
         make_pipeline(selector()).fit(X, y).transform(X[:, :8])
+
+
+def test_blocks_are_routed_to_the_forest():
+    rng = np.random.default_rng(0)
+    X, batch = rng.normal(size=(60, 10)), np.arange(60) % 3
+    y = X[:, 2] > 0
+    selector = nf.ForestSelector().fit(X, y, blocks=batch)
+    assert selector.tally_ == nf.grow(X, y, blocks=batch).tally
+    assert selector.selection_.null.kind == "shadows"
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = nf.ForestSelector().set_fit_request(blocks=True)
+        inside = make_pipeline(routed).fit(X, y, blocks=batch)
+    assert inside[0].tally_ == selector.tally_
+    with pytest.raises(nf.InputError, match="blocks need shadows"):
+        nf.ForestSelector(RandomForestClassifier()).fit(X, y, blocks=batch)

@@ -162,3 +162,38 @@ def random_effect(trials, chance, counts, end, sigmas):
             )
         found.append(best)
     return found
+
+
+def shadow_moments(counts, strata):
+    """Mean and deviation of each feature by its shadows, and of each shadow by the others."""
+    k, F = counts.shape
+    out = {
+        "mean": np.zeros(F),
+        "deviation": np.zeros(F),
+        "others_mean": np.zeros((k, F)),
+        "others_deviation": np.zeros((k, F)),
+    }
+    for stratum in set(strata.tolist()):
+        members = [f for f in range(F) if strata[f] == stratum]
+        means = [(sum(counts[:, f].tolist()) + 0.5) / k for f in members]
+        variances = [float(np.var(counts[:, f], ddof=1)) for f in members]
+        centre = sum(means) / len(means)
+        phi = (sum(variances) / len(members) - centre) / (sum(m * m for m in means) / len(means))
+        phi = max(phi, 0.0)
+        one = centre + phi * centre**2
+        between = max(float(np.var(means, ddof=1)) - one / k, 0.0) if len(members) > 1 else None
+
+        def judged(values, between=between, one=one, centre=centre, phi=phi):
+            n = len(values)
+            own = 1.0 if between is None else between / (between + one / n)
+            mean = own * (sum(values) + 0.5) / n + (1 - own) * centre
+            spread = float(np.var(values, ddof=1)) * (n - 1) + 50 * (mean + phi * mean**2)
+            return mean, np.sqrt(spread / (n - 1 + 50) * (1 + own / n))
+
+        for f in members:
+            values = counts[:, f].tolist()
+            out["mean"][f], out["deviation"][f] = judged(values)
+            for j in range(k):
+                rest = judged(values[:j] + values[j + 1 :])
+                out["others_mean"][j, f], out["others_deviation"][j, f] = rest
+    return out

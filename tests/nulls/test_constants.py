@@ -15,4 +15,4 @@ def test_every_constant_has_a_unit_a_reason_its_data_and_its_models():
     for constant in found.values():
         assert constant.reason.endswith(".")
         assert constant.set_on in ("simulated", "correlated", "none")
-        assert set(constant.models) <= {"probes", "bagged", "groups"}
+        assert set(constant.models) <= {"probes", "shadows", "bagged", "groups"}

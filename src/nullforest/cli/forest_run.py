@@ -30,6 +30,7 @@ def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[st
         "n_jobs": jobs,
         "keep_trees": False,
         "feature_names": table.feature_names,
+        "blocks": table.blocks,
     }
 
 
@@ -99,13 +100,20 @@ def options_of(settings: ForestSettings, tally: Tally) -> list[str]:
         words.append("--replace")
     if settings.max_depth != DEPTH:
         words += ["--max-depth", settings.max_depth or 0]
+    if tally.shadows is not None:
+        words += ["--shadows", len(tally.shadows)]
     if settings.first_tree:
         words += ["--first-tree", settings.first_tree]
     return [str(word) for word in [*words, "--seed", settings.seed]]
 
 
 def page_of(
-    selection: Selection, table: Table, settings: ForestSettings, data: str, command: list[str]
+    selection: Selection,
+    table: Table,
+    settings: ForestSettings,
+    data: str,
+    command: list[str],
+    blocks: str | None = None,
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
@@ -115,6 +123,7 @@ def page_of(
         "data": data,
         "target": table.target,
         "task": table.task,
+        **({} if blocks is None else {"blocks": blocks}),
         "samples per tree": f"{settings.samples:g} of all, {drawn}",
         "fewest samples in a leaf": settings.min_leaf,
         "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,

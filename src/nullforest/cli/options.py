@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
 ErrorName = Literal["fdr", "fdr_by", "fpr", "fwer"]
-NullName = Literal["auto", "probes", "bagged", "paper"]
+NullName = Literal["auto", "probes", "shadows", "bagged", "paper"]
 DrawName = Literal["node", "tree"]
 TaskName = Literal["auto", "classification", "regression"]
 
@@ -130,6 +130,20 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class BlockReading(Reading):
+    """How the table is read, with a column of blocks."""
+
+    blocks: Annotated[
+        str | None,
+        _data(
+            help="Column of blocks (site, batch, family): features are tested for what they say "
+            "beyond the block.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Growing:
     """How the forest is grown."""
 
@@ -142,18 +156,27 @@ class Growing:
     max_depth: Annotated[
         int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
     ] = 3
+    shadows: Annotated[
+        str,
+        _forest(
+            metavar="N|auto",
+            help="Permuted copies of each feature that compete with it; auto: with --trees auto "
+            "and fewer than 500 features, or with blocks.",
+        ),
+    ] = "auto"
     seed: Seed = 0
 
     def settings(self, first_tree: int = 0) -> ForestSettings:
         """The settings of the forest."""
         from nullforest.engine.settings import ForestSettings
 
-        trees: Any = int(self.trees) if self.trees.isascii() and self.trees.isdigit() else "auto"
-        if str(trees) != self.trees:
-            raise InputError(f"--trees {printable(self.trees)} must be a whole number, or auto.")
-        depth = self.max_depth or None
-        settings = vars(self) | {"trees": trees, "max_depth": depth, "first_tree": first_tree}
-        return ForestSettings(**settings)
+        given = vars(self) | {"max_depth": self.max_depth or None, "first_tree": first_tree}
+        for name in ("trees", "shadows"):
+            word = given[name]
+            given[name] = int(word) if word.isascii() and word.isdigit() else "auto"
+            if str(given[name]) != word:
+                raise InputError(f"--{name} {printable(word)} must be a whole number, or auto.")
+        return ForestSettings(**given)
 
 
 @dataclass(frozen=True)

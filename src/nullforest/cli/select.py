@@ -21,7 +21,7 @@ def select(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
     ] = None,
-    reading: options.Reading,
+    reading: options.BlockReading,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
@@ -94,6 +94,7 @@ def select(
         )
         command = ["nullforest", "select", str(data), "--target", target]
         command += ["--ids", reading.ids] if reading.ids else []
+        command += ["--blocks", reading.blocks] if reading.blocks else []
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
@@ -101,7 +102,8 @@ def select(
         command += options_of(settings, selection.tally)
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
-            selection, lambda: page_of(selection, read, settings, data.name, command)
+            selection,
+            lambda: page_of(selection, read, settings, data.name, command, reading.blocks),
         )
     screen.show(selection)
     screen.say_written(written)

@@ -1,22 +1,20 @@
-"""Forests grown from data: `grow` for one target, `grow_many` for many on one rank table."""
+"""Forests grown from data: `grow`, with so many trees or until the selection has settled."""
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as with_changes
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nullforest import compute
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, check_report, part_of
 from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
 from nullforest.engine.data.rank_table import RankTable
-from nullforest.engine.data.shadowed_table import ShadowedTable, default_copies, shadowed
+from nullforest.engine.data.shadowed_table import ShadowedTable, shadowed
 from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
 from nullforest.engine.probes.virtual_probes import probe_tally
@@ -27,13 +25,12 @@ from nullforest.engine.settings import (
     check_no_limit,
     default_candidates,
     n_threads,
-    paper_settings,
     resolved_number,
     time_limit,
 )
 from nullforest.engine.settling import Settling, last, settle
+from nullforest.engine.shadow_forest import given_copies, settling_copies, shadow_tally
 from nullforest.selection.selection import Selection
-from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
 
@@ -124,8 +121,8 @@ def grow(
     shadows : int or "auto"
         Number of shadows of each feature, 0 for none: copies of all columns, the rows of each copy
         permuted as a whole, which compete for nodes and give each feature a null distribution of
-        its own. "auto" uses them, instead of probes, for fewer than 500 features where the trees
-        are not kept, and with blocks; see
+        its own. "auto" uses them, instead of probes, with trees="auto" and fewer than 500 features,
+        and with blocks; see
         :func:`nullforest.engine.data.shadowed_table.default_copies`.
     probe_seed : int, optional
         Seed of the probes and shadows; 0 where not given. Forests of all seeds then share them, so
@@ -199,7 +196,7 @@ def grow(
         blocks=blocks,
     )
     if more is None:
-        copies = _copies(settings, table, target, keep_trees)
+        copies = given_copies(settings, table, target, keep_trees)
         if copies:
             settings = with_changes(settings, probe_seed=settings.probe_seed or 0)
             if target.blocks is not None and settings.candidates is None:
@@ -271,6 +268,8 @@ def grow_settling(
     """
     deadline = None if (limit := time_limit(max_seconds)) is None else time.monotonic() + limit
     table = RankTable.of(X, n_jobs, feature_names)
+    if more is None:
+        settings["shadows"] = settling_copies(table, rule, settings)
 
     def grown(trees: int, forest: Forest | None, tell: Report | None) -> Forest:
         done = 0 if forest is None else forest.n_trees
@@ -286,77 +285,6 @@ def grow_settling(
         )
 
     return settle(rule, grown, more, progress, before)
-
-
-def grow_many(
-    X: Any,
-    labels: Sequence[Any] | Any,
-    *,
-    seeds: Sequence[int] | None = None,
-    n_jobs: int = -1,
-    keep_trees: bool = False,
-    oob: bool = False,
-    progress: Report | None = None,
-    feature_names: Iterable[str] | None = None,
-    backend: Any = None,
-    **settings: Any,
-) -> list[Forest]:
-    """Grow one forest per target; X is ranked once.
-
-    Parameters
-    ----------
-    labels : sequence of y
-        One target after the other.
-    seeds : sequence of int, optional
-        Seed of each forest; all `seed` (default 0) where not given.
-    keep_trees, oob : bool
-        Off: many forests are usually grown for their tallies.
-    progress : callable, optional
-        Called with (forests done, forests in all).
-    X, n_jobs, feature_names, backend, **settings
-        See :func:`grow`; a cluster grows one forest on each worker. Where the number of trees is
-        not given, it is F/10 between 1 000 and 10 000, the same for all.
-
-    Returns
-    -------
-    list of Forest
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(50, 100)), np.arange(50) % 2
-    >>> permuted = [rng.permutation(y) for _ in range(3)]
-    >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
-    [20, 20, 20]
-    """
-    check_report(progress)
-    table = RankTable.of(X, n_jobs, feature_names)
-    settings = {"trees": paper_settings(table.shape[1])["trees"]} | settings
-    targets = list(labels)
-    if seeds is not None and len(seeds) != len(targets):
-        raise InputError(f"{len(seeds)} seeds for {len(targets)} targets; give one each.")
-    settings |= {"keep_trees": keep_trees, "oob": oob}
-    seeded = [{} if seeds is None else {"seed": seed} for seed in seeds or targets]
-    where = compute.find(backend)
-    forests: list[Forest] = []
-    for forest in compute.each(
-        _one_forest,
-        (table, settings | {"n_jobs": n_jobs if where is None else 1}),
-        list(zip(targets, seeded, strict=True)),
-        where,
-    ):
-        forests.append(forest)
-        if progress is not None:
-            progress(len(forests), len(targets))
-    return forests
-
-
-def _one_forest(
-    table: RankTable, settings: dict[str, Any], task: tuple[Any, dict[str, int]]
-) -> Forest:
-    y, seed = task
-    return grow(table, y, backend="threads", **(settings | seed))
 
 
 def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
@@ -384,47 +312,6 @@ def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
         )
 
 
-def _copies(
-    settings: ForestSettings, table: RankTable, target: Target, keep_trees: bool | None
-) -> int:
-    """Number of shadows of each feature."""
-    if settings.shadows == "auto":
-        blocks = target.blocks is not None
-        plain = settings.draw == "node" and settings.pool is None and settings.probes == "auto"
-        if not blocks and (not plain or keep_trees is not False):
-            return 0
-        copies = default_copies(table, blocks=blocks)
-    else:
-        copies = resolved_number(settings.shadows)
-        if target.blocks is not None and copies == 0:
-            raise InputError("blocks need shadows; omit shadows = 0, or the blocks.")
-    if copies and keep_trees:
-        raise InputError(
-            "The trees of a forest with shadows cannot predict new samples, which have no shadows; "
-            "omit keep_trees, or grow with shadows=0."
-        )
-    if copies and not isinstance(settings.probes, str) and settings.probes > 0:
-        raise InputError("A forest has probes or shadows; omit one of the two.")
-    return copies
-
-
-def _shadow_tally(
-    raw: dict[str, Any], table: ShadowedTable
-) -> tuple[NDArray[np.int64], NDArray[np.int32], ShadowTally]:
-    """Counts and couplings of the features, and the tally of their shadows."""
-    F, k = table.plain.shape[1], table.copies
-    counts = raw["counts"].reshape(k + 1, F)
-    couplings = raw["couplings"].reshape(k + 1, F, -1)
-    word = hashlib.blake2b(table.rows.tobytes(), digest_size=8).digest()
-    shadows = ShadowTally(
-        counts=counts[1:],
-        couplings=couplings[1:].sum(0, dtype=np.int64),
-        feature_strata=table.plain.strata.features,
-        rows=np.frombuffer(word, np.uint64),
-    )
-    return counts[0], couplings[0], shadows
-
-
 def _forest_of(
     raw: dict[str, Any], table: RankTable, target: Target, settings: ForestSettings
 ) -> Forest:
@@ -433,7 +320,7 @@ def _forest_of(
     grown = int(raw["n_trees"])
     counts, couplings, shadows, plain = raw["counts"], raw["couplings"], None, table
     if isinstance(table, ShadowedTable):
-        counts, couplings, shadows = _shadow_tally(raw, table)
+        counts, couplings, shadows = shadow_tally(raw, table)
         plain = table.plain
     tally = Tally(
         counts=counts,

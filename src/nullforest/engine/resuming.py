@@ -25,6 +25,7 @@ from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.targets import as_target
 from nullforest.engine.settings import ForestSettings, check_no_limit, time_limit
 from nullforest.engine.settling import Settling, last, settle
+from nullforest.engine.shadow_forest import settling_copies
 from nullforest.selection.selection import Selection
 from nullforest.tallies.file_format import from_arrays, to_arrays
 
@@ -242,6 +243,8 @@ class ForestCheckpoint(Checkpoint):
         n_jobs, progress
             See :func:`nullforest.grow`.
         """
+        if self.latest is None:
+            self.settings["shadows"] = settling_copies(self.table, rule, self.settings)
 
         def grown(trees: int, forest: Forest | None, tell: Report | None) -> Forest:
             keep = before > 0

@@ -44,7 +44,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         The error rate to hold.
     error : {"fdr", "fpr", "fdr_by", "fwer"}, default "fdr"
         Which error rate; see :func:`nullforest.selection.error_rates.decide`.
-    null : {"auto", "probes", "bagged", "paper"}, default "auto"
+    null : {"auto", "probes", "shadows", "bagged", "paper"}, default "auto"
         Null model of the counts; see :func:`nullforest.null`.
     prefit : bool, default False
         The estimator is fitted already. `fit` reads it, and `transform` can be called without.
@@ -112,7 +112,15 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     ) -> None:
         keep_arguments(self, locals())
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        blocks: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Grow or read the forest, and test its features.
 
         Parameters
@@ -122,6 +130,9 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             Labels or numbers to predict.
         sample_weight : (n_samples,) array, optional
             Weight of each sample.
+        blocks : (n_samples,) array, optional
+            Block of each sample, such as its site or batch: features are tested for what they say
+            beyond the block; see :func:`nullforest.grow`. Not with an estimator.
         **fit_params
             Passed to the `fit` of the estimator, by its metadata requests where scikit-learn's
             metadata routing is enabled, or to :func:`nullforest.grow`.
@@ -134,6 +145,13 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         refuse_masked(y)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
+        if blocks is not None:
+            if self.estimator is not None:
+                raise InputError(
+                    "blocks need shadows, which only nullforest's own forest has; omit the "
+                    "estimator."
+                )
+            fit_params["blocks"] = blocks
         if self.estimator is None:
             self.estimator_, selection = self._grown(X, y, fit_params | {"feature_names": names})
             self.tally_ = self.estimator_.tally

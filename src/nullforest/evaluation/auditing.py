@@ -23,6 +23,7 @@ from nullforest._util.errors import InputError, check_known, optional
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
 from nullforest.engine import RankTable
+from nullforest.engine.data.shadowed_table import LEAST_COPIES, default_copies
 from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
@@ -39,6 +40,7 @@ _TITLES = {
     "paper": "the paper's null model",
     "bagged": "the bagged null model",
     "probes": "the probe null model",
+    "shadows": "the shadow null model",
 }
 
 
@@ -200,8 +202,8 @@ def audit(
     ----------
     X, y, blocks, seed, n_jobs, progress
         As in :func:`nullforest.baselines.label_permutation`.
-    nulls : sequence of {"paper", "bagged", "probes"}
-        Null models.
+    nulls : sequence of {"paper", "bagged", "probes"}, or ["shadows"]
+        Null models. Features compete with their shadows, so that this one stands alone.
     alphas : sequence of float
         Levels.
     permutations : int
@@ -229,8 +231,15 @@ def audit(
     table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
     labels = Labels.for_forest(y, blocks, settings)
     settings = {"keep_trees": False, "oob": False, **settings}
-    if "probes" not in kinds:
-        settings["probes"] = 0
+    if "shadows" in kinds:
+        if len(kinds) > 1:
+            raise InputError('Audit "shadows" alone; other null models need a forest without them.')
+        if settings.get("shadows", "auto") == "auto":
+            settings["shadows"] = default_copies(table, blocks=False) or LEAST_COPIES
+    else:
+        settings["shadows"] = 0
+        if "probes" not in kinds:
+            settings["probes"] = 0
     levels = np.asarray(alphas, float)
     shares: list[NDArray[np.float64]] = []
     discoveries: list[list[int]] = []

@@ -39,6 +39,8 @@ class Table:
     task : {"classification", "regression"}
     sample_ids : (S,) str or None
         Names of the samples, where the table has any.
+    blocks : (S,) str or None
+        Block of each sample (site, batch), where a column of blocks was named.
     notes : tuple of str
         What was assumed and what was left out, one sentence each.
     columns : (F,) int or None
@@ -51,6 +53,7 @@ class Table:
     target: str
     task: KnownTask
     sample_ids: NDArray[np.str_] | None = None
+    blocks: NDArray[np.str_] | None = None
     notes: tuple[str, ...] = ()
     columns: NDArray[np.int64] | None = None
 
@@ -60,6 +63,7 @@ def read_table(
     target: str,
     *,
     ids: str | None = None,
+    blocks: str | None = None,
     drop: Iterable[str] = (),
     task: Task = "auto",
     transpose: bool = False,
@@ -76,6 +80,8 @@ def read_table(
         Name of the column to predict; a column number where columns have no names.
     ids : str, optional
         Column that names the samples.
+    blocks : str, optional
+        Column of the block of each sample, such as its site or batch; no feature.
     drop : iterable of str
         Columns to leave out.
     task : {"auto", "classification", "regression"}
@@ -109,9 +115,9 @@ def read_table(
                 f"The target {target!r} is a row of {path}, not a column; give --transpose if "
                 "rows are features."
             )
-        _roles(names, target, ids, drop, str(path))
+        _roles(names, target, (ids, blocks), drop, str(path))
     frame = file.read(transpose=transpose)
-    table = table_of(frame, target, ids=ids, drop=drop, task=task, source=str(path))
+    table = table_of(frame, target, ids=ids, blocks=blocks, drop=drop, task=task, source=str(path))
     if decimal is None and file.layout is not None and file.layout.decimal == ",":
         note = "Numbers were read with a decimal comma."
         table = replace(table, notes=(note, *table.notes))
@@ -123,6 +129,7 @@ def table_of(
     target: str,
     *,
     ids: str | None = None,
+    blocks: str | None = None,
     drop: Iterable[str] = (),
     task: Task = "auto",
     source: str = "the table",
@@ -135,7 +142,7 @@ def table_of(
     first = frame.attrs.get("first_column", 0)
     position = None if first is None else np.arange(frame.shape[1]) + first
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
-    if {target, ids, *drop} & set(frame.index.names) - {None}:
+    if {target, ids, blocks, *drop} & set(frame.index.names) - {None}:
         position = None
         frame = frame.reset_index()
     names = [text_of(name) for name in frame.columns]
@@ -150,13 +157,23 @@ def table_of(
             f"{source} has {len(frame)} row{'' if len(frame) == 1 else 's'} of data; a forest "
             "needs at least 2 samples, one per row."
         )
-    target, ids, beside = _roles(names, target, ids, drop, source)
+    target, (ids, blocks), beside = _roles(names, target, (ids, blocks), drop, source)
     index = frame.index  # 0, 1, 2, … are no names
     numbered = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
     sample_ids = None if numbered else texts_of(index)
     if ids is not None:
         sample_ids = texts_of(frame.iloc[:, names.index(ids)])
         beside.add(ids)
+    of_blocks = None
+    if blocks is not None:
+        column = frame.iloc[:, names.index(blocks)]
+        if column.isna().any():
+            raise InputError(
+                f"The column of blocks {blocks!r} has missing values; name the block of every "
+                "sample, or drop those samples."
+            )
+        of_blocks = texts_of(column)
+        beside.add(blocks)
     notes: list[str] = []
     y, kind = target_of(frame.iloc[:, names.index(target)], target, task, notes)
     # Arrays beside the matrix of an archive describe the samples and are no features.
@@ -175,24 +192,30 @@ def table_of(
         target=target,
         task=kind,
         sample_ids=sample_ids,
+        blocks=of_blocks,
         notes=(*notes, *about),
         columns=None if position is None else position[used],
     )
 
 
 def _roles(
-    names: Sequence[str], target: str, ids: str | None, drop: Iterable[str], source: str
-) -> tuple[str, str | None, set[str]]:
-    """The columns meant by the target, the ids and those to leave out."""
+    names: Sequence[str],
+    target: str,
+    about_samples: tuple[str | None, str | None],
+    drop: Iterable[str],
+    source: str,
+) -> tuple[str, tuple[str | None, str | None], set[str]]:
+    """The columns meant by the target, the ids and blocks, and those to leave out."""
     target = _resolved(target, names, "target", source)
     beside = {_resolved(name, names, "column to leave out", source) for name in drop}
     if target in beside:
         raise InputError(f"{target!r} is the target and cannot be left out too.")
-    if ids is not None:
-        ids = _resolved(ids, names, "column of ids", source)
-        if ids == target:
-            raise InputError(f"{target!r} is the target and cannot hold the ids too.")
-    return target, ids, beside
+    found: list[str | None] = []
+    for name, what in zip(about_samples, ("ids", "blocks"), strict=True):
+        found.append(None if name is None else _resolved(name, names, f"column of {what}", source))
+        if found[-1] == target:
+            raise InputError(f"{target!r} is the target and cannot hold the {what} too.")
+    return target, (found[0], found[1]), beside
 
 
 def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:

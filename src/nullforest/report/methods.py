@@ -10,7 +10,7 @@ import numpy as np
 from nullforest import __version__
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import by_stratum
+from nullforest.selection.sentences import by_stratum, each_has_its_own
 
 _BREIMAN = "Breiman L. Random forests. Machine Learning 45, 5–32 (2001)."
 _KONUKOGLU = (
@@ -50,6 +50,9 @@ _NULLS = {
     "probes": "the null distribution of {probes} virtual probes, columns of random ranks that were "
     "scored at nodes of the same forest without ever splitting one, its mean estimated from the "
     "bulk of the counts",
+    "shadows": "the null distribution of the feature's own {copies} shadows, copies of all "
+    "features with their rows permuted as a whole{within} that competed for the nodes of the same "
+    "forest",
 }
 
 
@@ -79,8 +82,13 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     number = "" if tally.candidates is None else f"{tally.candidates} "
     sampled = run.get("samples per tree")
     bagged = f" Each tree was grown on a random part of the samples ({sampled})." if sampled else ""
-    probes = selection.null.describe().get("probes", "")
-    null = _NULLS.get(selection.null.kind, selection.null.kind).format(probes=probes)
+    each = each_has_its_own(selection.null)
+    known = selection.null.describe()
+    null = _NULLS.get(selection.null.kind, selection.null.kind).format(
+        probes=known.get("probes", ""),
+        copies=known.get("copies", ""),
+        within=f" within each {run['blocks']}" if run.get("blocks") else "",
+    )
     rate = f"{_RATES[error]} of {selection.alpha:g}"
     if error in _CITED:
         rate += f" ({_CITED[error][0]})"
@@ -93,15 +101,15 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
         f"candidate features drawn at random {drawn}.{bagged} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
         f"(Konukoglu and Ganz, 2014), was compared with {null}.{_strata(selection)} Features were "
-        f"selected at {rate}, that is with counts above {by_stratum(selection.thresholds)}, where "
-        f"{by_stratum(selection.null.expected_counts())} are expected under the null. "
+        f"selected at {rate}, that is with counts above {by_stratum(selection.thresholds, each)}, "
+        f"where {by_stratum(selection.null.expected_counts(), each)} are expected under the null. "
         f"{found} The analysis was done with nullforest {__version__}."
     )
 
 
 def _strata(selection: Selection) -> str:
     strata = selection.null.feature_strata
-    if strata is None or not strata.any():
+    if strata is None or not strata.any() or selection.null.kind == "shadows":
         return ""
     return (
         f" Features were divided into {len(np.unique(strata))} strata by the distinct values of "

@@ -188,10 +188,14 @@ class _Larger:
 
     def __init__(self, tally: Tally) -> None:
         self.now = tally
-        probes, strata = tally.probes, np.zeros(tally.n_features, np.int64)
-        self._features = _Posterior(
-            tally.counts, strata if probes is None else probes.feature_strata
-        )
+        probes, shadows = tally.probes, tally.shadows
+        strata = np.zeros(tally.n_features, np.int64)
+        if probes is not None or shadows is not None:
+            strata = (probes or shadows).feature_strata  # type: ignore[union-attr]  # one is there
+        self._features = _Posterior(tally.counts, strata)
+        self._shadows = None
+        if shadows is not None:
+            self._shadows = _Posterior(shadows.counts.ravel(), np.tile(strata, len(shadows)))
         self._probes = None if probes is None else _Posterior(probes.wins, _probe_groups(probes))
 
     def counts(self, factor: float, rng: np.random.Generator) -> Ints:
@@ -208,10 +212,19 @@ class _Larger:
                 trees=probes.trees * factor,
                 couplings=np.rint(probes.couplings * factor).astype(np.int64),
             )
+        shadows, selections = now.shadows, int(counts.sum())
+        if shadows is not None and self._shadows is not None:
+            more_often = rng.poisson((factor - 1) * self._shadows.draw(rng))
+            shadows = replace(
+                shadows,
+                counts=shadows.counts + more_often.reshape(shadows.counts.shape),
+                couplings=np.rint(shadows.couplings * factor).astype(np.int64),
+            )
+            selections += int(shadows.counts.sum())
         trees = round(factor * now.n_trees)
         nodes = np.resize(now.nodes_per_tree, trees)
         # The counts add to the nodes; the noise of their sum goes to single trees.
-        more, order = int(counts.sum() - nodes.sum()), np.argsort(-nodes, kind="stable")
+        more, order = selections - int(nodes.sum()), np.argsort(-nodes, kind="stable")
         largest = order[: max(trees // 2, 1)]
         each, left = divmod(abs(more), len(largest))
         nodes[largest] += each * np.sign(more)
@@ -226,6 +239,7 @@ class _Larger:
             pool_per_tree=np.resize(now.pool_per_tree, trees),
             couplings=couplings,
             probes=probes,
+            shadows=shadows,
             lineage=(),
         )
 

@@ -27,18 +27,26 @@ _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 def headline(selection: Selection) -> str:
     """Number of selected features, error rate, threshold and expected count."""
     null, statistic = selection.null, selection.statistic
+    each = each_has_its_own(null)
     if selection.tests_counts:
-        needed = f"count above {by_stratum(selection.thresholds)}"
+        needed = f"count above {by_stratum(selection.thresholds, each)}"
     elif np.isnan(selection.threshold):
         needed = f"{statistic} by {null.kind}"
     else:
         needed = f"{statistic} above {selection.threshold:.4g} by {null.kind}"
-    expected = by_stratum(null.expected_counts()) if selection.tests_counts else f"{null.mean:.3g}"
+    expected = f"{null.mean:.3g}"
+    if selection.tests_counts:
+        expected = by_stratum(null.expected_counts(), each)
     return (
         f"{selection.n_selected} of {selection.tally.n_features} features selected at a "
         f"{ERROR_RATES[selection.error]} of {selection.alpha:g}: {needed}, {expected} expected "
         "under the null"
     )
+
+
+def each_has_its_own(null: Null) -> str:
+    """What has a null distribution of its own: the features, or their strata."""
+    return "feature" if null.kind == "shadows" else "stratum"
 
 
 def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
@@ -52,7 +60,9 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     ()
     """
     F, mean = tally.n_features, float(tally.counts.mean())
-    remedy = "Use a permutation test: nf.baselines.label_permutation, or nullforest compare."
+    if null.kind == "shadows":  # the shadows are null, whatever the features are
+        return ()
+    remedy = 'Use shadows, as trees="auto" does with few features (--trees auto, --shadows).'
     if null.mean > _CONTRADICTION * mean:
         return (
             f"The null mean cannot be estimated: it comes out as {null.mean:.4g}, above the mean "
@@ -150,7 +160,7 @@ def printed(row: Mapping[Any, Any]) -> list[str]:
     return [row["feature"], str(row["count"]), *numbers]
 
 
-def by_stratum(values: NDArray[Any]) -> str:
+def by_stratum(values: NDArray[Any], each: str = "stratum") -> str:
     """A number that all features share, or the smallest and the largest one of the strata.
 
     Examples
@@ -162,4 +172,4 @@ def by_stratum(values: NDArray[Any]) -> str:
         str(value) if isinstance(value, np.integer) else f"{value:.3g}"
         for value in (values.min(), values.max())
     )
-    return low if low == high else f"{low} to {high} by stratum"
+    return low if low == high else f"{low} to {high} by {each}"

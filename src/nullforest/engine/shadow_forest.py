@@ -1,0 +1,75 @@
+"""Forests with shadows: how many copies of the features, and the tally of their counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest._util.errors import InputError
+from nullforest.engine.data.rank_table import RankTable
+from nullforest.engine.data.shadowed_table import LEAST_COPIES, ShadowedTable, default_copies
+from nullforest.engine.data.targets import Target
+from nullforest.engine.settings import ForestSettings, resolved_number
+from nullforest.engine.settling import Settling
+from nullforest.tallies.shadow_tally import ShadowTally
+
+#: Null models for which a forest may have shadows.
+_WITH_SHADOWS = ("auto", "shadows")
+
+
+def given_copies(
+    settings: ForestSettings, table: RankTable, target: Target, keep_trees: bool | None
+) -> int:
+    """Number of shadows of each feature."""
+    if settings.shadows == "auto":
+        copies = 0 if target.blocks is None else default_copies(table, blocks=True)
+    else:
+        copies = resolved_number(settings.shadows)
+        if target.blocks is not None and copies == 0:
+            raise InputError("blocks need shadows; omit shadows = 0, or the blocks.")
+    if copies and keep_trees:
+        raise InputError(
+            "The trees of a forest with shadows cannot predict new samples, which have no shadows; "
+            "omit keep_trees, or grow with shadows=0."
+        )
+    if copies and not isinstance(settings.probes, str) and settings.probes > 0:
+        raise InputError("A forest has probes or shadows; omit one of the two.")
+    return copies
+
+
+def settling_copies(table: RankTable, rule: Settling, settings: Mapping[str, Any]) -> Any:
+    """Shadows of each feature in a forest that grows until its selection has settled.
+
+    Where they are not given: by the number of features, unless trees are kept, features are drawn
+    in another way, or the null model is another.
+    """
+    given = settings.get("shadows", "auto")
+    usual = ForestSettings()
+    same = (settings.get(name, getattr(usual, name)) for name in ("draw", "pool", "probes"))
+    blocks = settings.get("blocks") is not None
+    if given != "auto" or blocks or settings.get("keep_trees") or rule.null not in _WITH_SHADOWS:
+        return given
+    if tuple(same) != (usual.draw, usual.pool, usual.probes):
+        return 0
+    return default_copies(table, blocks=False) or (LEAST_COPIES if rule.null == "shadows" else 0)
+
+
+def shadow_tally(
+    raw: dict[str, Any], table: ShadowedTable
+) -> tuple[NDArray[np.int64], NDArray[np.int32], ShadowTally]:
+    """Counts and couplings of the features, and the tally of their shadows."""
+    F, k = table.plain.shape[1], table.copies
+    counts = raw["counts"].reshape(k + 1, F)
+    couplings = raw["couplings"].reshape(k + 1, F, -1)
+    word = hashlib.blake2b(table.rows.tobytes(), digest_size=8).digest()
+    shadows = ShadowTally(
+        counts=counts[1:],
+        couplings=couplings[1:].sum(0, dtype=np.int64),
+        feature_strata=table.plain.strata.features,
+        rows=np.frombuffer(word, np.uint64),
+    )
+    return counts[0], couplings[0], shadows
