@@ -1,6 +1,6 @@
 """Small tables: what is found, false positive rates by kind of column, the switch, and blocks.
 
-python -m studies.tables [--only PART ...]
+python -m studies.tables [--only PART ...] [--page FILE]
 
 Finished pieces are kept in studies/results, so that an interrupted study resumes where it stopped.
 Nothing is set but seeds. The constants of the null model were set with seeds below 10 000.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -199,11 +200,17 @@ def rates(name: str, by: list[str]) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Run what is not finished."""
+    """Run what is not finished, then write the page."""
+    from studies.tables_page import page
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
-    for part in parser.parse_args().only:
+    parser.add_argument("--page", type=Path, help="write the page to this file")
+    arguments = parser.parse_args()
+    for part in arguments.only:
         PARTS[part]()
+    if arguments.page:
+        arguments.page.write_text(page(), "utf-8")
 
 
 if __name__ == "__main__":

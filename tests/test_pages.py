@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from studies import power_page, sensitivity, wrappers
+from studies import power_page, sensitivity, tables_page, wrappers
 from studies.calibration import page as calibration
 from studies.reproduction import __main__ as reproduction
 
@@ -16,6 +16,7 @@ DOCS = Path(__file__).parents[1] / "docs"
     [
         ("calibration.md", calibration.page),
         ("power.md", power_page.page),
+        ("tables.md", tables_page.page),
         ("reproduction.md", reproduction.page),
         ("theory.md", lambda: sensitivity.with_tables((DOCS / "theory.md").read_text("utf-8"))),
         ("wrappers.md", lambda: wrappers.with_tables(wrappers.DOCS.read_text("utf-8"))),

@@ -55,7 +55,7 @@ def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
         (["--blocks", "sit"], "column of blocks"),
         (["--blocks", "ill"], "cannot hold the blocks"),
         (["--blocks", "site", "--shadows", "0"], "blocks need shadows"),
-        (["--shadows", "many"], "must be a whole number, or auto"),
+        (["--drop", "site", "--shadows", "many"], "must be a whole number, or auto"),
     ],
 )
 def test_wrong_blocks_and_shadows_are_said(table, tmp_path, run, given, message):

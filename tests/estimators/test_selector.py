@@ -314,14 +314,18 @@ def test_metadata_is_routed_to_the_forest_that_requests_it(data):
 
 
 @pytest.mark.parametrize(("n_normal", "n_binary"), [(20, 5), (100, 100)])
-def test_columns_of_different_kinds_in_a_foreign_forest_are_refused(n_normal, n_binary):
+def test_columns_of_different_kinds_in_a_foreign_forest_are_not_called_relevant(n_normal, n_binary):
     # All null: 21 of 25 columns were selected, with p = 1e-179, and 110 of 200.
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(300, n_normal)), rng.integers(0, 2, (300, n_binary))])
     y = rng.integers(0, 2, 300)
     forest = RandomForestClassifier(500, random_state=0)
+    selection = nf.ForestSelector(forest).fit(X, y).selection_
+    assert selection.null.kind == "shadows"
+    assert selection.n_selected <= 1
+    fitted = clone(forest).fit(X, y)
     with pytest.raises(nf.InputError, match=r"\(effectively [0-9.]+ to 300\).*Use nf.grow"):
-        nf.ForestSelector(forest).fit(X, y)
+        nf.ForestSelector(fitted, prefit=True).fit(X, y)
     tally = nf.tally(forest.fit(X, y))
     with pytest.raises(nf.InputError, match="effectively 2 to "):
         nf.select(tally)
@@ -358,3 +362,25 @@ def test_blocks_are_routed_to_the_forest():
     assert inside[0].tally_ == selector.tally_
     with pytest.raises(nf.InputError, match="blocks need shadows"):
         nf.ForestSelector(RandomForestClassifier()).fit(X, y, blocks=batch)
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, RandomForestRegressor])
+def test_a_forest_on_columns_of_different_kinds_is_tested_beside_shadows(forest):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(150, 8)), rng.integers(0, 2, (150, 3))])
+    y = X[:, 1] + 0.3 * rng.normal(size=150)
+    y = y > 0 if forest is RandomForestClassifier else y
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(11)])
+    selector = nf.ForestSelector(forest(n_estimators=200, random_state=0)).fit(frame, y)
+    assert selector.selection_.null.kind == "shadows"
+    assert selector.support_[1]
+    assert not selector.support_[8:].any()
+    assert selector.estimator_.n_features_in_ == 11  # the forest to predict with has no shadows
+    assert selector.tally_.names.tolist() == list(frame.columns)
+    sparse = nf.ForestSelector(forest(n_estimators=200, random_state=0)).fit(
+        scipy.sparse.csr_matrix(X), y
+    )
+    np.testing.assert_array_equal(sparse.support_, selector.support_)
+    fitted = forest(n_estimators=20).fit(X, y)
+    with pytest.raises(nf.InputError, match="omit prefit"):
+        nf.ForestSelector(fitted, prefit=True, null="shadows").fit(X, y)

@@ -24,9 +24,9 @@ from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.levels import levels_of_data
+from nullforest.tallies.levels import levels_of_data, mixed_levels
 from nullforest.tallies.readers import tally as take_tally
-from nullforest.tallies.tally import Tally
+from nullforest.tallies.tally import Tally, as_names
 
 if TYPE_CHECKING:
     from nullforest.engine import Forest
@@ -39,7 +39,9 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     ----------
     estimator : forest, optional
         A scikit-learn forest that is cloned and fitted, or, with `prefit=True`, used as it is.
-        Where none is given, nullforest's own forest is grown.
+        Where none is given, nullforest's own forest is grown. On columns of different kinds (two
+        values and many) a second clone is fitted beside shadows, permuted copies of the columns,
+        and tested instead.
     alpha : float, default 0.05
         The error rate to hold.
     error : {"fdr", "fpr", "fdr_by", "fwer"}, default "fdr"
@@ -167,10 +169,30 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
                     f"{self.n_features_in_}; give the data that the forest was fitted on."
                 )
             self.tally_ = replace(self.tally_, levels=levels_of_data(values))
+            if self._needs_shadows():
+                self.tally_ = self._shadowed(values, y, names, fit_params)
             selection = self._selected(self.tally_)
         selection = replace(selection, seconds=perf_counter() - start)
         self.selection_, self.support_ = self._with_smallest(selection, selection.support)
         return self
+
+    def _needs_shadows(self) -> bool:
+        """Whether the given forest cannot be tested by its own counts alone."""
+        if self.null == "shadows":
+            return True
+        return bool(self.null == "auto" and not self.prefit and mixed_levels(self.tally_.levels))
+
+    def _shadowed(self, values: Any, y: Any, names: Any, fit_params: dict[str, Any]) -> Tally:
+        """The tally of such a forest that was fitted beside shadows of the features."""
+        from nullforest.estimators.shadow_fit import copies_for, shadow_tally_of
+
+        if self.prefit:
+            raise InputError('null="shadows" fits the forest beside shadows; omit prefit=True.')
+        copies, table = copies_for(values, self.n_jobs)
+        if get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        found = shadow_tally_of(self.estimator, values, y, copies, table, **fit_params)
+        return found if names is None else replace(found, feature_names=as_names(names))
 
     def _fitted(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
         """The given forest, fitted unless it is already."""

@@ -1,0 +1,69 @@
+"""A forest of another library, fitted to a table with shadows, so that it can be tested."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from nullforest.engine import RankTable
+from nullforest.engine.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
+from nullforest.tallies.readers import tally as take_tally
+from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.tally import Tally
+
+
+def copies_for(X: Any, n_jobs: int = -1) -> tuple[int, RankTable]:
+    """Number of copies, and the rank table of X."""
+    table = RankTable(X, n_jobs=n_jobs)
+    return default_copies(table, blocks=False) or LEAST_COPIES, table
+
+
+def shadow_tally_of(
+    estimator: Any, X: Any, y: Any, copies: int, table: RankTable, **fit_params: Any
+) -> Tally:
+    """The tally of a clone of a forest, fitted to X beside permuted copies of it.
+
+    Parameters
+    ----------
+    estimator : scikit-learn forest
+        Its parameters are used as they are; shares of the features are those of all columns.
+    X, y, **fit_params
+        The data, numbers only.
+    copies : int
+        Shadows of each feature.
+    table : RankTable
+        Of X.
+    """
+    S, F = X.shape
+    rows = permuted_rows(S, copies, seed=0)
+    if sparse.issparse(X):
+        given: Any = X
+        by_rows = given.tocsr()
+        columns: Any = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
+    else:
+        columns = np.concatenate([X, *(np.asarray(X)[row] for row in rows)], axis=1)
+    whole = take_tally(clone(estimator).fit(columns, y, **fit_params))
+    counts = whole.counts.reshape(copies + 1, F)
+    bins = 1 if whole.couplings is None else whole.couplings.shape[1]
+    couplings = np.zeros((copies + 1, F, bins), np.int64)
+    if whole.couplings is not None:
+        couplings += whole.couplings.reshape(copies + 1, F, bins)
+    word = hashlib.blake2b(rows.tobytes(), digest_size=8).digest()
+    return replace(
+        whole,
+        counts=counts[0],
+        couplings=None if whole.couplings is None else couplings[0],
+        shadows=ShadowTally(
+            counts=counts[1:],
+            couplings=couplings[1:].sum(0),
+            feature_strata=table.strata.features,
+            rows=np.frombuffer(word, np.uint64),
+        ),
+        levels=None,
+        feature_names=None,
+    )
