@@ -143,7 +143,7 @@ def test_the_number_of_trees_is_the_same(around, backend, data, tmp_path):
     assert here.n_trees > 500  # found in several tests of the selection
     with around(backend):
         assert_same(nf.grow(X, y), here)
-        nf.resume(X, y, tmp_path, trees=150)
+        nf.resume(X, y, tmp_path, max_trees=150)
         assert nf.resume(X, y, tmp_path, save_every=0.01).tally == here.tally
 
 

@@ -25,12 +25,13 @@ def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[st
     arguments = {field.name: getattr(settings, field.name) for field in fields(Growing)}
     if settings.first_tree:
         arguments["first_tree"] = settings.first_tree
+    if table.blocks is not None:
+        arguments["blocks"] = table.blocks
     return arguments | {
         "criterion": "gini" if table.task == "classification" else "variance",
         "n_jobs": jobs,
         "keep_trees": False,
         "feature_names": table.feature_names,
-        "blocks": table.blocks,
     }
 
 

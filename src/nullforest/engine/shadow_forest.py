@@ -55,6 +55,9 @@ def settling_copies(table: RankTable, rule: Settling, settings: Mapping[str, Any
         return given
     if tuple(same) != (usual.draw, usual.pool, usual.probes):
         return 0
+    candidates, F = settings.get("candidates"), table.shape[1]
+    if candidates is not None and candidates > F:
+        raise InputError(f"candidates = {candidates} must lie between 1 and the {F} features of X.")
     return default_copies(table, blocks=False) or (LEAST_COPIES if rule.null == "shadows" else 0)
 
 

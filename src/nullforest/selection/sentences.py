@@ -62,7 +62,10 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     F, mean = tally.n_features, float(tally.counts.mean())
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
-    remedy = 'Use shadows, as trees="auto" does with few features (--trees auto, --shadows).'
+    remedy = (
+        'Use shadows, as trees="auto" does with few features (--trees auto, --shadows), or a '
+        "permutation test (nf.baselines.label_permutation, nullforest compare)."
+    )
     if null.mean > _CONTRADICTION * mean:
         return (
             f"The null mean cannot be estimated: it comes out as {null.mean:.4g}, above the mean "
