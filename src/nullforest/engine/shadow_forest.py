@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,11 +67,6 @@ def shadow_tally(
     F, k = table.plain.shape[1], table.copies
     counts = raw["counts"].reshape(k + 1, F)
     couplings = raw["couplings"].reshape(k + 1, F, -1)
-    word = hashlib.blake2b(table.rows.tobytes(), digest_size=8).digest()
-    shadows = ShadowTally(
-        counts=counts[1:],
-        couplings=couplings[1:].sum(0, dtype=np.int64),
-        feature_strata=table.plain.strata.features,
-        rows=np.frombuffer(word, np.uint64),
-    )
+    strata = table.plain.strata.features
+    shadows = ShadowTally.of_columns(counts, couplings, strata, table.rows)
     return counts[0], couplings[0], shadows

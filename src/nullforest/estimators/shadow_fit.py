@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -53,17 +52,11 @@ def shadow_tally_of(
     couplings = np.zeros((copies + 1, F, bins), np.int64)
     if whole.couplings is not None:
         couplings += whole.couplings.reshape(copies + 1, F, bins)
-    word = hashlib.blake2b(rows.tobytes(), digest_size=8).digest()
     return replace(
         whole,
         counts=counts[0],
         couplings=None if whole.couplings is None else couplings[0],
-        shadows=ShadowTally(
-            counts=counts[1:],
-            couplings=couplings[1:].sum(0),
-            feature_strata=table.strata.features,
-            rows=np.frombuffer(word, np.uint64),
-        ),
+        shadows=ShadowTally.of_columns(counts, couplings, table.strata.features, rows),
         levels=None,
         feature_names=None,
     )

@@ -71,6 +71,8 @@ def from_tally(tally: Tally) -> StratifiedNull:
     distributions: list[Rescaled] = [None] * tally.n_features  # type: ignore[list-item]  # filled in
     for number in range(int(groups.max()) + 1):
         own = np.flatnonzero(groups == number)
+        if len(own) == 0:
+            continue
         # A stratum with few shadows is represented by those of all features.
         used = own if number else np.arange(tally.n_features)
         base, scale = _common(tally, trees, used, moments)
@@ -121,15 +123,12 @@ class _Moments:
         Mean count of the own shadows, shrunk towards that of the stratum.
     deviation : (F,)
         Standard deviation of a count about it, with the uncertainty of the mean.
-    own : (F,)
-        Share of the own shadows in the mean.
     counts, others_mean, others_deviation : (k, F)
         Counts of the shadows, and mean and deviation by the other shadows of their feature.
     """
 
     mean: Floats
     deviation: Floats
-    own: Floats
     counts: Floats
     others_mean: Floats
     others_deviation: Floats
@@ -138,9 +137,9 @@ class _Moments:
     def of(cls, counts: Ints, strata: Ints) -> _Moments:
         """From the counts of shadows, (k, F), and the stratum of each feature."""
         k, F = counts.shape
-        mean, deviation, own = np.empty((3, F))
+        mean, deviation = np.empty((2, F))
         others = np.empty((2, k, F))
-        moments = cls(mean, deviation, own, counts.astype(float), others[0], others[1])
+        moments = cls(mean, deviation, counts.astype(float), others[0], others[1])
         for stratum in np.unique(strata):
             moments._fill(np.flatnonzero(strata == stratum))
         return moments
@@ -154,19 +153,19 @@ class _Moments:
         noise = (centre + dispersion * centre**2) / k  # variance of the mean of k shadows
         between = max(float(np.var(each, ddof=1)) - noise, 0.0) if len(here) > 1 else np.inf
 
-        def shrunk(each: Floats, variance: Floats, n: int) -> tuple[Floats, Floats, float]:
-            """Mean, predictive standard deviation and share of the n own shadows in the mean."""
+        def shrunk(each: Floats, variance: Floats, n: int) -> tuple[Floats, Floats]:
+            """Mean and predictive standard deviation by n own shadows."""
             own = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
             mean = own * each + (1 - own) * centre
             prior = constants.VARIANCE_PRIOR
             known = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
-            return mean, np.sqrt(known / (max(n - 1, 0) + prior) * (1 + own / max(n, 1))), own
+            return mean, np.sqrt(known / (max(n - 1, 0) + prior) * (1 + own / max(n, 1)))
 
-        self.mean[here], self.deviation[here], self.own[here] = shrunk(each, variance, k)
+        self.mean[here], self.deviation[here] = shrunk(each, variance, k)
         # Each shadow as a feature is tested: against the others. One that is large by chance would
         # otherwise raise its own mean and variance, as no feature does.
         rest = _mean_and_variance(total - counts, squares - counts**2, k - 1)
-        self.others_mean[:, here], self.others_deviation[:, here], _ = shrunk(*rest, k - 1)
+        self.others_mean[:, here], self.others_deviation[:, here] = shrunk(*rest, k - 1)
 
     def standardised(self, used: Ints, scale: Scale) -> Floats:
         """The counts of some features' shadows on a common scale."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.tallies.probe_tally import Ints, frozen
@@ -44,6 +46,19 @@ class ShadowTally:
         for values in (self.counts, self.couplings, self.feature_strata):
             if values.min(initial=0) < 0 or values.sum(dtype=float) >= 2.0**62:
                 raise InputError("Counts and couplings of shadows must be numbers of 0 or more.")
+
+    @classmethod
+    def of_columns(
+        cls, counts: Ints, couplings: NDArray[Any], strata: Ints, rows: NDArray[np.uint32]
+    ) -> ShadowTally:
+        """From counts (k + 1, F) and couplings (k + 1, F, B) of all columns, the features first."""
+        word = hashlib.blake2b(rows.tobytes(), digest_size=8).digest()
+        return cls(
+            counts=counts[1:],
+            couplings=couplings[1:].sum(0, dtype=np.int64),
+            feature_strata=strata,
+            rows=np.frombuffer(word, np.uint64),
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
