@@ -60,6 +60,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/engine.py
 	PYTHONPATH=. $(BIN)/python benchmarks/answer.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/probes.py
 	$(BIN)/python benchmarks/wrappers.py
