@@ -1,18 +1,21 @@
 """Time to the default answer, beside ranger's Janitza test and boruta_py, in one run.
 
-    python benchmarks/answer.py [--data FOLDER] [--repeats 3]
+    python benchmarks/answer.py [--data FOLDER] [--repeats 3] [--limit 21]
 
 FOLDER holds golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y). Two
 threads each. nullforest: ranking, forest and selection with the defaults, the median of several
 seeds. Janitza's test: 5 000 trees and ranger's other defaults, timed within R, where the data are
-in memory. boruta_py: 1 000 trees and 100 rounds, its defaults, on scikit-learn's forest, once.
+in memory. boruta_py: 1 000 trees and 100 rounds, its defaults, on scikit-learn's forest, once; with
+a limit it is stopped after so many times nullforest's time, and its time is a lower bound.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from multiprocessing import get_context
 from pathlib import Path
+from queue import Empty
 from time import perf_counter
 from typing import Any
 
@@ -74,6 +77,26 @@ def other(name: str, X: Any, y: Any) -> tuple[int, float]:
     return int(support.sum()), seconds
 
 
+def _answer(queue: Any, name: str, X: Any, y: Any) -> None:
+    queue.put(other(name, X, y))
+
+
+def stopped_after(limit: float, name: str, X: Any, y: Any) -> tuple[str, int, float]:
+    """Name, features selected and seconds of a test that is stopped after so many seconds."""
+    context = get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_answer, args=(queue, name, X, y))
+    start = perf_counter()
+    process.start()
+    try:
+        return name, *queue.get(timeout=limit)
+    except Empty:
+        return f"{name}, stopped", 0, perf_counter() - start
+    finally:
+        process.terminate()
+        process.join()
+
+
 def keep(found: list[tuple[str, str, int, float]]) -> None:
     """Put the rows of one data set into the results, in place of earlier ones."""
     rows = pd.DataFrame(found, columns=["data", "test", "selected", "seconds"]).round(3)
@@ -91,6 +114,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="tests to leave out")
     parser.add_argument("--only", nargs="*", help="data sets; all where not given")
+    parser.add_argument("--limit", type=float, help="stop boruta_py after so many times our time")
     arguments = parser.parse_args()
     names = [n for n in ("ranger_janitza", "boruta_py") if n not in arguments.without]
     header = " | ".join(f"{n} | ÷ nullforest" for n in names)
@@ -101,7 +125,13 @@ def main() -> None:
             continue
         nf.select(nf.grow(X[:, :50], y, trees=100))  # the first call in a process loads libraries
         found = {"nullforest": ours(X, y, arguments.repeats)}
-        found |= {name: other(name, X, y) for name in names if not PACKAGES[name].missing()}
+        for name in [n for n in names if not PACKAGES[n].missing()]:
+            if arguments.limit and name == "boruta_py":
+                most = arguments.limit * found["nullforest"][1]
+                name, *numbers = stopped_after(most, name, X, y)
+                found[name] = tuple(numbers)
+            else:
+                found[name] = other(name, X, y)
         start = perf_counter()
         number = int(decide(univariate(X, y), 0.05, "fdr").support.sum())
         found["univariate"] = number, perf_counter() - start
