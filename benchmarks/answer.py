@@ -91,6 +91,8 @@ def stopped_after(limit: float, name: str, X: Any, y: Any) -> tuple[str, int, fl
     try:
         return name, *queue.get(timeout=limit)
     except Empty:
+        if not process.is_alive():
+            raise SystemExit(f"{name} ended without an answer.") from None
         return f"{name}, stopped", 0, perf_counter() - start
     finally:
         process.terminate()
