@@ -19,7 +19,7 @@ def audit(
     data: options.Data,
     target: options.Target,
     nulls: Annotated[
-        str, typer.Option(help="Null models to audit, separated by commas.")
+        str, typer.Option(help="Null models to audit, separated by commas; or shadows.")
     ] = "paper,bagged,probes",
     alphas: Annotated[str, typer.Option(help="Levels, separated by commas.")] = "0.05,0.01,0.001",
     permutations: Annotated[int, typer.Option(min=2, help="Forests on permuted labels.")] = 20,

@@ -157,6 +157,9 @@ class StratifiedNull(NullDistribution):
     (1.467, [0.0625, 1.0, 0.0001])
     """
 
+    #: How its false positive rate is measured.
+    audited_by = "nf.audit, nullforest audit"
+
     def __init__(
         self,
         kind: str,
@@ -237,8 +240,8 @@ class StratifiedNull(NullDistribution):
         largest = levels[beyond].max()
         which = "All p-values" if largest >= 1 else f"p-values below {largest:.2g}"
         return (
-            f"{which}{of_whom} are extrapolated and approximate. An audit (nf.audit, nullforest "
-            "audit) measures the false positive rate on these data."
+            f"{which}{of_whom} are extrapolated and approximate. An audit ({self.audited_by}) "
+            "measures the false positive rate on these data."
         )
 
     def scaled(self, factor: float) -> StratifiedNull:

@@ -68,21 +68,22 @@ def from_tally(tally: Tally) -> StratifiedNull:
     whole = with_shadows_as_features(tally)
     trees = TreeLoads.of(whole)
     groups = _groups(tally.shadows.feature_strata, len(tally.shadows))
-    distributions: list[Rescaled] = [None] * tally.n_features  # type: ignore[list-item]  # filled in
-    for number in range(int(groups.max()) + 1):
-        own = np.flatnonzero(groups == number)
-        if len(own) == 0:
-            continue
-        # A stratum with few shadows is represented by those of all features.
-        used = own if number else np.arange(tally.n_features)
-        base, scale = _common(tally, trees, used, moments)
-        for f in own:
-            own_scale = Scale(float(moments.mean[f]), float(moments.deviation[f]))
-            distributions[f] = Rescaled(base, scale, own_scale)
+    everyone = np.arange(tally.n_features)
+    # A stratum with few shadows is represented by those of all features.
+    common = {
+        number: _common(tally, trees, everyone[groups == number] if number else everyone, moments)
+        for number in np.unique(groups).tolist()
+    }
+    distributions = [
+        Rescaled(*common[number], Scale(mean, deviation))
+        for number, mean, deviation in zip(
+            groups.tolist(), moments.mean.tolist(), moments.deviation.tolist(), strict=True
+        )
+    ]
     return ShadowNull(
         "shadows",
         distributions,
-        np.arange(tally.n_features),
+        everyone,
         diagnostics={
             "copies": len(tally.shadows),
             "strata": len(np.unique(tally.shadows.feature_strata)),
@@ -347,6 +348,8 @@ def interpolated(base: Spliced | BinomialMixture, place: Floats) -> Floats:
 
 class ShadowNull(StratifiedNull):
     """Null distributions of all features, each with a mean and a deviation of its own."""
+
+    audited_by = 'nf.audit with nulls=["shadows"], nullforest audit --nulls shadows'
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
         """Probability of each feature's count or a larger one, by its own distribution."""

@@ -189,9 +189,10 @@ class _Larger:
     def __init__(self, tally: Tally) -> None:
         self.now = tally
         probes, shadows = tally.probes, tally.shadows
+        null_columns = shadows if probes is None else probes
         strata = np.zeros(tally.n_features, np.int64)
-        if probes is not None or shadows is not None:
-            strata = (probes or shadows).feature_strata  # type: ignore[union-attr]  # one is there
+        if null_columns is not None:
+            strata = null_columns.feature_strata
         self._features = _Posterior(tally.counts, strata)
         self._shadows = None
         if shadows is not None:
