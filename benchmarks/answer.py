@@ -1,12 +1,13 @@
 """Time to the default answer, beside ranger's Janitza test and boruta_py, in one run.
 
-    python benchmarks/answer.py [--data FOLDER] [--repeats 3] [--limit 21]
+    python benchmarks/answer.py [--data FOLDER] [--repeats 3] [--limit 21] [--untimed]
 
 FOLDER holds golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y). Two
 threads each. nullforest: ranking, forest and selection with the defaults, the median of several
 seeds. Janitza's test: 5 000 trees and ranger's other defaults, timed within R, where the data are
 in memory. boruta_py: 1 000 trees and 100 rounds, its defaults, on scikit-learn's forest, once; with
-a limit it is stopped after so many times nullforest's time, and its time is a lower bound.
+a limit it is stopped after so many times nullforest's time, and its time is a lower bound. Untimed,
+only boruta_py runs, to its end: what it selects is kept, its time is not (other work may go on).
 """
 
 from __future__ import annotations
@@ -117,7 +118,13 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[], help="tests to leave out")
     parser.add_argument("--only", nargs="*", help="data sets; all where not given")
     parser.add_argument("--limit", type=float, help="stop boruta_py after so many times our time")
+    parser.add_argument("--untimed", action="store_true", help="what boruta_py selects, no times")
     arguments = parser.parse_args()
+    if arguments.untimed:
+        for data, (X, y) in data_sets(arguments.data).items():
+            if not arguments.only or data in arguments.only:
+                keep([(data, "boruta_py", other("boruta_py", X, y)[0], math.nan)])
+        return
     names = [n for n in ("ranger_janitza", "boruta_py") if n not in arguments.without]
     header = " | ".join(f"{n} | ÷ nullforest" for n in names)
     print(f"| data | samples × features | nullforest | {header} |")
