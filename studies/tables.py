@@ -24,11 +24,13 @@ import nullforest as nf
 from nullforest.engine.data.shadowed_table import FEW_FEATURES
 from nullforest.selection.agreement import jaccard
 from nullforest.selection.error_rates import decide
+from studies.calibration.null_data import randomised_pvalues
 from studies.records import Records, with_progress
 
 FIRST_SEED = 40_000
 ALPHAS = (0.05, 0.01, 0.001)
 SEEDS, NOISE_DRAWS, PERMUTATIONS, NULL_TABLES, SWITCHED, BLOCK_RUNS = 5, 20, 300, 100, 20, 50
+KIND_TABLES, ADJUSTED_RUNS = 300, 50
 SHAPES = tuple(product((5, 10, 20, 50, 100, 300, 1000), (50, 200, 1000)))
 KINDS = ("normal", "log-normal", "binary", "binary 90/10", "Poisson", "five levels", "missing")
 
@@ -171,6 +173,60 @@ def blocks() -> None:
         records.add([{"agree": agree, "blocks": given, "seed": seed, **row}])
 
 
+def kinds() -> None:
+    """Null tables of mixed columns, with categories; randomised p-values by kind of column."""
+    records = Records("tables_kinds", ("target", "seed", "kind"))
+    pieces = [
+        (target, FIRST_SEED + s, "all")
+        for s in range(KIND_TABLES)
+        for target in ("classes", "numbers")
+    ]
+    names = (*KINDS, "category, 5 levels", "category, 15 levels")
+    for target, seed, _ in _open(records, pieces, "kinds of columns"):
+        rng = np.random.default_rng(seed)
+        columns = [pd.Series(column) for column in mixed(rng, 300, 4 * len(KINDS)).T]
+        for number in range(4):
+            for place, levels in ((7, 5), (8, 15)):
+                text = pd.Series(rng.integers(0, levels, 300).astype(str)).radd("level ")
+                columns.insert(9 * number + place, text)
+        frame = pd.concat(columns, axis=1).set_axis([f"c{i}" for i in range(36)], axis=1)
+        y = rng.lognormal(size=300) if target == "numbers" else np.arange(300) % 2
+        tally = nf.grow(frame, y, seed=seed, oob=False).tally
+        null = nf.null(tally, "shadows")
+        p = randomised_pvalues(null, tally.counts, rng)
+        parts = {"all": p} | {kind: p[i :: len(names)] for i, kind in enumerate(names)}
+        records.add(
+            [{"target": target, "seed": seed, "kind": k, **_null_row(p)} for k, p in parts.items()]
+        )
+
+
+def covariates() -> None:
+    """A label that depends on covariates, with and without adjustment for them."""
+    records = Records("tables_covariates", ("covariates", "related", "adjust", "seed"))
+    pieces = [
+        (number, related, given, FIRST_SEED + i)
+        for i in range(ADJUSTED_RUNS)
+        for number, related, given in product((1, 3), (1, 0), (0, 1))
+    ]
+    for number, related, given, seed in _open(records, pieces, "covariates"):
+        rng = np.random.default_rng(seed)
+        Z = rng.normal(size=(200, number))
+        score = Z.sum(axis=1) / np.sqrt(number)
+        y = (rng.random(200) < 1 / (1 + np.exp(-1.5 * related * score))).astype(int)
+        X = rng.normal(size=(200, 200))
+        X[:, :10] += 1.2 * y[:, None]
+        X[:, 10:40] = 0.8 * score[:, None] + 0.6 * X[:, 10:40]
+        grown = nf.grow(X, y, seed=seed, oob=False, adjust=Z if given else None)
+        support = nf.select(grown).support
+        row = {
+            "true": support[:10].sum(),
+            "covariate only": support[10:40].sum(),
+            "noise": support[40:].sum(),
+        }
+        about = {"covariates": number, "related": related, "adjust": given, "seed": seed}
+        records.add([about | row])
+
+
 def _open(records: Records, pieces: list[Any], title: str) -> Any:
     """The pieces that are not finished, with a progress bar."""
     done = records.done()
@@ -183,12 +239,16 @@ PARTS: dict[str, Callable[[], None]] = {
     "independent": independent,
     "switch": switch,
     "blocks": blocks,
+    "kinds": kinds,
+    "covariates": covariates,
 }
 
 
 def rates(name: str, by: list[str]) -> pd.DataFrame:
     """False positive rate ÷ level with its standard error over data sets, and how often any."""
     table = Records(name, tuple(by)).frame()
+    if "kind" in table and "kind" not in by:
+        table = table[table["kind"] == "all"]
     rows = []
     for key, part in table.groupby(by):
         row: dict[str, Any] = dict(zip(by, key, strict=True))

@@ -39,6 +39,26 @@ def test_blocks_are_a_column_that_is_no_feature(table, tmp_path, run):
     assert f"--shadows {len(forest.tally.shadows)}" in page
 
 
+def test_text_is_a_category_and_covariates_are_no_features(table, tmp_path, run):
+    rng = np.random.default_rng(1)
+    table["age"] = rng.integers(20, 80, 80)
+    table["stage"] = np.array(["I", "III", "II"])[rng.integers(0, 3, 80)]
+    data, tally, page = (tmp_path / name for name in ("d.csv", "f.tally", "r.html"))
+    table.to_csv(data, index=False)
+    chosen = ["--blocks", "site", "--adjust", "age"]
+    result = run("select", data, "-t", "ill", *chosen, "--tally", tally, "--report", page)
+    assert result.exit_code == 0, result.stderr
+    assert "1 column of text read as categories: 'stage'" in " ".join(result.output.split())
+    X = table.drop(columns=["ill"])
+    assert nf.Tally.load(tally) == nf.grow(X, table["ill"], blocks="site", adjust="age").tally
+    assert "within each site among samples of similar age" in page.read_text()
+    assert "--adjust age" in page.read_text()
+    for command in ("audit", "compare"):
+        result = run(command, data, "-t", "ill", "--drop", "site")
+        assert result.exit_code == 2
+        assert "Column 'stage' holds text" in " ".join(result.stderr.split())
+
+
 def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
     data, tally = tmp_path / "d.csv", tmp_path / "f.tally"
     table.drop(columns="site").to_csv(data, index=False)
@@ -54,6 +74,7 @@ def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
     [
         (["--blocks", "sit"], "column of blocks"),
         (["--blocks", "ill"], "cannot hold the blocks"),
+        (["--drop", "site", "--adjust", "gene33"], "The covariate 'gene33' is not in"),
         (["--blocks", "site", "--shadows", "0"], "blocks need shadows"),
         (["--drop", "site", "--shadows", "many"], "must be a whole number, or auto"),
     ],

@@ -17,6 +17,7 @@ from nullforest.engine.data.shadowed_table import (
     permuted_rows,
     shadowed,
 )
+from nullforest.engine.data.targets import as_target
 from nullforest.tallies.halves import halves
 
 #: Samples below and above the sizes at which ranks are stored in another way.
@@ -102,15 +103,15 @@ def test_a_resumed_forest_has_the_same_shadows(tmp_path):
 
 
 def test_a_table_travels_as_columns_and_permutations():
-    X, _ = table_of(80)
-    plain = nf.RankTable(X)
-    table = shadowed(plain, 3, 0, None)
+    X, y = table_of(80)
+    plain, target = nf.RankTable(X), as_target(y, 80)
+    table = shadowed(plain, 3, 0, target)
     again = pickle.loads(pickle.dumps(table))
     assert isinstance(again, ShadowedTable)
     assert again.native.fingerprint == table.native.fingerprint
     assert table.without_values().values is None
-    assert shadowed(plain, 3, 0, None) is table
-    assert shadowed(plain, 4, 0, None) is not table
+    assert shadowed(plain, 3, 0, target) is table
+    assert shadowed(plain, 4, 0, target) is not table
 
 
 def test_shadows_are_for_few_features_and_for_blocks():

@@ -360,7 +360,7 @@ def test_blocks_are_routed_to_the_forest():
         routed = nf.ForestSelector().set_fit_request(blocks=True)
         inside = make_pipeline(routed).fit(X, y, blocks=batch)
     assert inside[0].tally_ == selector.tally_
-    with pytest.raises(nf.InputError, match="blocks need shadows"):
+    with pytest.raises(nf.InputError, match="blocks and adjust need shadows"):
         nf.ForestSelector(RandomForestClassifier()).fit(X, y, blocks=batch)
 
 

@@ -104,7 +104,7 @@ def test_nested_columns_of_parquet_are_refused_by_name(nested, tmp_path):
     pd.DataFrame({"a": X[:, 0], "deep": nested, "y": Y}).to_parquet(path)
     with pytest.raises(InputError, match="'deep' holds several values in a row"):
         read_table(path, "deep")
-    with pytest.raises(InputError, match="Column 'deep' holds text"):
+    with pytest.raises(InputError, match=r"Column 'deep' holds (ndarray|dict) values"):
         read_table(path, "y")
     assert read_table(path, "y", drop=["deep"]).X.shape == (20, 1)
 

@@ -69,13 +69,29 @@ def test_columns_of_other_kinds_become_numbers():
     assert named["flag"][:2].tolist() == [1.0, 0.0]
     assert np.isnan(named["whole"][1])
     assert named["text"][3] == 3.5
-    assert named["grade"][:2].tolist() == [1.0, 2.0]
+    assert named["grade"][:2].tolist() == [0.0, 1.0]
 
 
-def test_dates_are_refused_like_text():
-    frame = _frame(day=pd.date_range("2020-01-01", periods=N), y=["u", "v"] * 20)
-    with pytest.raises(InputError, match="Column 'day' holds text, '2020-01-01"):
-        table_of(frame, "y")
+def test_dates_are_numbers_and_text_is_a_category():
+    day = pd.date_range("2020-01-01", periods=N)
+    frame = _frame(day=day, group=["u", "v", "w", "u"] * 10, y=["u", "v"] * 20)
+    table = table_of(frame, "y")
+    assert np.all(np.diff(table.X[:, 2]) > 0)
+    assert table.categories.tolist() == [False, False, False, True]
+    assert any("1 column of text read as categories: 'group'" in note for note in table.notes)
+
+
+def test_covariates_are_no_features():
+    frame = _frame(age=np.arange(N), sex=["f", "m"] * 20, y=["u", "v", "v", "u"] * 10)
+    table = table_of(frame, "y", adjust=["age", "sex"])
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert table.adjust.shape == (N, 2)
+    with pytest.raises(InputError, match="The covariate 'agee' is not in the table"):
+        table_of(frame, "y", adjust=["agee"])
+    with pytest.raises(InputError, match="'y' is the target and cannot be a covariate too"):
+        table_of(frame, "y", adjust=["y"])
+    with pytest.raises(InputError, match="'age' has missing or infinite values"):
+        table_of(frame.assign(age=np.nan), "y", adjust=["age"])
 
 
 def test_constant_and_empty_columns_are_left_out_with_a_note():

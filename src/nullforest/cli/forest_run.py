@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -27,6 +28,8 @@ def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[st
         arguments["first_tree"] = settings.first_tree
     if table.blocks is not None:
         arguments["blocks"] = table.blocks
+    if table.adjust is not None:
+        arguments["adjust"] = table.adjust
     return arguments | {
         "criterion": "gini" if table.task == "classification" else "variance",
         "n_jobs": jobs,
@@ -62,7 +65,8 @@ def select_features(
 
     start = time.perf_counter()
     arguments = grow_arguments(table, settings, jobs)
-    ranked = RankTable(table.X, n_jobs=jobs, feature_names=table.feature_names)
+    names, categories = table.feature_names, table.categories
+    ranked = RankTable(table.X, n_jobs=jobs, feature_names=names, categories=categories)
     limits = {"max_seconds": max_seconds}
     kept = None if resumable is None else resumable.begin(ranked, table.y, arguments | limits)
     with screen.progress("Growing trees") as progress:
@@ -115,6 +119,7 @@ def page_of(
     data: str,
     command: list[str],
     blocks: str | None = None,
+    adjust: Sequence[str] = (),
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
@@ -125,6 +130,7 @@ def page_of(
         "target": table.target,
         "task": table.task,
         **({} if blocks is None else {"blocks": blocks}),
+        **({"adjusted for": ", ".join(adjust)} if adjust else {}),
         "samples per tree": f"{settings.samples:g} of all, {drawn}",
         "fewest samples in a leaf": settings.min_leaf,
         "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,

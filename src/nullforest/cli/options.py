@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
@@ -103,6 +103,8 @@ Quiet = Annotated[bool, _out("--quiet", "-q", help="Print nothing but errors.")]
 class Reading:
     """How the table is read."""
 
+    takes_categories: ClassVar[bool] = False
+
     ids: Annotated[str | None, _data(help="Column that names the samples.", show_default=False)] = (
         None
     )
@@ -125,19 +127,38 @@ class Reading:
         """The table of a file."""
         from nullforest.io import read_table
 
+        given: dict[str, Any] = vars(self)
+        lists: dict[str, Any] = {n: given[n] or () for n in ("drop", "adjust") if n in given}
         with screen.waiting(f"Reading {data.name}"):
-            return read_table(data, target, **vars(self) | {"drop": self.drop or ()})
+            table = read_table(data, target, **(given | lists))
+        if table.categories is not None and not self.takes_categories:
+            name = table.feature_names[table.categories.argmax()]
+            raise InputError(
+                f"Column {str(name)!r} holds text, and categories are taken by nullforest select "
+                "alone; leave it out with --drop, or encode it as numbers."
+            )
+        return table
 
 
 @dataclass(frozen=True)
 class BlockReading(Reading):
-    """How the table is read, with a column of blocks."""
+    """How the table is read, with blocks and covariates; text may be a feature."""
+
+    takes_categories: ClassVar[bool] = True
 
     blocks: Annotated[
         str | None,
         _data(
             help="Column of blocks (site, batch, family): features are tested for what they say "
             "beyond the block.",
+            show_default=False,
+        ),
+    ] = None
+    adjust: Annotated[
+        list[str] | None,
+        _data(
+            help="Covariate (age): features are tested for what they say beyond it; repeat for "
+            "several.",
             show_default=False,
         ),
     ] = None

@@ -95,6 +95,7 @@ def select(
         command = ["nullforest", "select", str(data), "--target", target]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
+        command += [word for name in reading.adjust or () for word in ("--adjust", name)]
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
@@ -103,7 +104,15 @@ def select(
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
             selection,
-            lambda: page_of(selection, read, settings, data.name, command, reading.blocks),
+            lambda: page_of(
+                selection,
+                read,
+                settings,
+                data.name,
+                command,
+                reading.blocks,
+                reading.adjust or (),
+            ),
         )
     screen.show(selection)
     screen.say_written(written)

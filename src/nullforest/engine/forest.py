@@ -145,7 +145,10 @@ class Forest:
         NaN for a sample that every tree drew.
         """
         if "oob_sum" not in self.sums:
-            raise InputError("No out-of-bag predictions: grow with oob=True and samples below 1.")
+            raise InputError(
+                "No out-of-bag predictions: grow with oob=True and samples below 1, and without "
+                "categories, whose order knows all samples."
+            )
         trees = self.sums["oob_trees"].astype(np.float64)
         trees[trees == 0] = np.nan
         mean: NDArray[np.float64] = self.sums["oob_sum"] / trees[:, None]

@@ -14,6 +14,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, check_report, part_of
 from nullforest.engine.blocks import kept_probes, native_forest, shared_forest
 from nullforest.engine.data.rank_table import RankTable
+from nullforest.engine.data.sample_columns import columns_about_samples
 from nullforest.engine.data.shadowed_table import ShadowedTable, shadowed
 from nullforest.engine.data.targets import Target, as_target
 from nullforest.engine.forest import Forest, Trees
@@ -56,6 +57,7 @@ def grow(
     shadows: int | Literal["auto"] = "auto",
     probe_seed: int | None = None,
     blocks: Any = None,
+    adjust: Any = None,
     seed: int = 0,
     n_jobs: int = -1,
     keep_trees: bool | None = None,
@@ -75,8 +77,9 @@ def grow(
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
-        The data; NaN and masked values are missing. Columns of a DataFrame must hold numbers and
-        have different names; several levels of names are joined by an underscore. A
+        The data; NaN and masked values are missing. Columns of a DataFrame hold numbers, dates or
+        categories (text too) and have different names; several levels of names are joined by an
+        underscore. Categories without an order are tested against shadows. A
         :class:`~nullforest.engine.RankTable` saves the sorting; its page lists the matrices on disk
         that can be read.
     y : array-like, (S,), (S, Q) or (S, S), or None
@@ -127,9 +130,13 @@ def grow(
     probe_seed : int, optional
         Seed of the probes and shadows; 0 where not given. Forests of all seeds then share them, so
         that their tallies add, and their selections differ less.
-    blocks : array-like, (S,), optional
-        Block of each sample (site, batch, family). The rows of shadows are permuted within blocks,
-        so that a feature is tested for what it says about y beyond the block.
+    blocks : array-like, (S,), or str, optional
+        Block of each sample (site, batch, family), or the column of a DataFrame that holds it,
+        which is then no feature. The rows of shadows are permuted within blocks, so that a feature
+        is tested for what it says about y beyond the block.
+    adjust : array-like, (S,) or (S, K), DataFrame, str or list of str, optional
+        Covariates of each sample (age), or columns of a DataFrame that hold them. Rows are permuted
+        among samples with nearly the same covariates; see :mod:`nullforest.engine.data.covariates`.
     seed : int
         Seed of the forest.
     n_jobs : int
@@ -184,6 +191,7 @@ def grow(
         forest, selection = last(grow_settling(X, y, rule, **given))
         return with_changes(forest, settled=selection)
     check_no_limit(max_trees)
+    X, blocks, adjust = columns_about_samples(X, blocks, adjust)
     table = RankTable.of(X, n_jobs, feature_names)
     target = as_target(
         y,
@@ -194,6 +202,7 @@ def grow(
         sample_weight=sample_weight,
         class_weight=class_weight,
         blocks=blocks,
+        adjust=adjust,
     )
     if more is None:
         copies = given_copies(settings, table, target, keep_trees)
@@ -203,7 +212,8 @@ def grow(
                 columns = table.shape[1] * (copies + 1)
                 candidates = default_candidates(columns, MOST_BLOCK_CANDIDATES)
                 settings = with_changes(settings, candidates=candidates)
-            table = shadowed(table, copies, settings.probe_seed or 0, target.blocks, n_jobs)
+            oob = oob and table.categories is None  # whose order knows the samples out of bag
+            table = shadowed(table, copies, settings.probe_seed or 0, target, n_jobs)
         keep_trees = (not copies) if keep_trees is None else keep_trees
         settings = settings.resolved(
             table.shape, target.criterion, lambda: sum(table.strata.evaluable), copies
@@ -216,7 +226,7 @@ def grow(
         target = more.target  # equal, and the table keeps the probes made for it
         if copies := resolved_number(settings.shadows):
             seed_of_rows = resolved_number(settings.probe_seed)
-            table = shadowed(table, copies, seed_of_rows, target.blocks, n_jobs)
+            table = shadowed(table, copies, seed_of_rows, target, n_jobs)
         keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
     if table.values is None and (keep_trees or oob):
         raise InputError(
@@ -267,6 +277,8 @@ def grow_settling(
         See :func:`grow`.
     """
     deadline = None if (limit := time_limit(max_seconds)) is None else time.monotonic() + limit
+    about = [settings.get("blocks"), settings.get("adjust")]
+    X, settings["blocks"], settings["adjust"] = columns_about_samples(X, *about)
     table = RankTable.of(X, n_jobs, feature_names)
     if more is None:
         settings["shadows"] = settling_copies(table, rule, settings)

@@ -22,6 +22,7 @@ from nullforest._util.files import as_path
 from nullforest._util.progress import Report, part_of
 from nullforest.compute.checkpoints import Checkpoint, DamagedError, digest
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.sample_columns import columns_about_samples
 from nullforest.engine.data.targets import as_target
 from nullforest.engine.settings import ForestSettings, check_no_limit, time_limit
 from nullforest.engine.settling import Settling, last, settle
@@ -38,7 +39,7 @@ _IDLE = (
     *("n_jobs", "backend", "progress", "feature_names"),
 )
 #: Settings of the target, which is compared as a whole: a function has no identity of its own.
-_OF_TARGET = ("criterion", "distance", "sample_weight", "class_weight", "blocks")
+_OF_TARGET = ("criterion", "distance", "sample_weight", "class_weight", "blocks", "adjust")
 _LATEST, _KEPT = "latest.tally", re.compile(r"trees-(\d{9,})\.tally")
 
 
@@ -92,6 +93,8 @@ def resume(
     >>> whole.tally == nf.grow(X, X[:, 3] > 0, trees=100).tally
     True
     """
+    about = [settings.pop("blocks", None), settings.pop("adjust", None)]
+    X, settings["blocks"], settings["adjust"] = columns_about_samples(X, *about)
     table = RankTable.of(X, n_jobs, feature_names)
     number = ForestSettings(trees=trees).trees
     if number != "auto":

@@ -24,12 +24,19 @@ def given_copies(
     settings: ForestSettings, table: RankTable, target: Target, keep_trees: bool | None
 ) -> int:
     """Number of shadows of each feature."""
+    needed = target.blocks is not None or table.categories is not None
     if settings.shadows == "auto":
-        copies = 0 if target.blocks is None else default_copies(table, blocks=True)
+        copies = 0
+        if needed:
+            few = default_copies(table, blocks=target.blocks is not None)
+            copies = max(few, LEAST_COPIES)
     else:
         copies = resolved_number(settings.shadows)
-        if target.blocks is not None and copies == 0:
-            raise InputError("blocks need shadows; omit shadows = 0, or the blocks.")
+        if needed and copies == 0:
+            what = "blocks" if target.blocks is not None else "categories"
+            raise InputError(f"{what} need shadows; omit shadows = 0, or the {what}.")
+    if copies and keep_trees and table.categories is not None:
+        table.numeric()
     if copies and keep_trees:
         raise InputError(
             "The trees of a forest with shadows cannot predict new samples, which have no shadows; "
@@ -49,8 +56,14 @@ def settling_copies(table: RankTable, rule: Settling, settings: Mapping[str, Any
     given = settings.get("shadows", "auto")
     usual = ForestSettings()
     same = (settings.get(name, getattr(usual, name)) for name in ("draw", "pool", "probes"))
-    blocks = settings.get("blocks") is not None
-    if given != "auto" or blocks or settings.get("keep_trees") or rule.null not in _WITH_SHADOWS:
+    if table.categories is not None and rule.null not in _WITH_SHADOWS:
+        raise InputError(
+            f"Categories are tested against shadows, not with null = {rule.null!r}; omit null, or "
+            "encode them as numbers."
+        )
+    needed = table.categories is not None
+    needed |= any(settings.get(name) is not None for name in ("blocks", "adjust"))
+    if given != "auto" or needed or settings.get("keep_trees") or rule.null not in _WITH_SHADOWS:
         return given
     if tuple(same) != (usual.draw, usual.pool, usual.probes):
         return 0

@@ -121,6 +121,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         *,
         sample_weight: Any = None,
         blocks: Any = None,
+        adjust: Any = None,
         **fit_params: Any,
     ) -> Self:
         """Grow or read the forest, and test its features.
@@ -128,13 +129,17 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         Parameters
         ----------
         X : (n_samples, n_features) array, sparse matrix or DataFrame
+            Without an estimator, a DataFrame may hold categories, text and dates.
         y : (n_samples,) array
             Labels or numbers to predict.
         sample_weight : (n_samples,) array, optional
             Weight of each sample.
-        blocks : (n_samples,) array, optional
-            Block of each sample, such as its site or batch: features are tested for what they say
-            beyond the block; see :func:`nullforest.grow`. Not with an estimator.
+        blocks : (n_samples,) array or str, optional
+            Block of each sample, such as its site or batch, or the column of X that holds it, which
+            is then not kept: features are tested for what they say beyond the block; see
+            :func:`nullforest.grow`. Not with an estimator.
+        adjust : array, DataFrame, str or list of str, optional
+            Covariates of each sample, such as its age, or columns of X that hold them; likewise.
         **fit_params
             Passed to the `fit` of the estimator, by its metadata requests where scikit-learn's
             metadata routing is enabled, or to :func:`nullforest.grow`.
@@ -143,21 +148,21 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         self._min_features()  # checked before the forest is grown
         if not isinstance(self.prefit, bool | np.bool_):
             raise InputError(f"prefit = {self.prefit!r:.60} must be True or False.")
-        X, names = checked_columns(X)
         refuse_masked(y)
+        used: Any = slice(None)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
-        if blocks is not None:
-            if self.estimator is not None:
-                raise InputError(
-                    "blocks need shadows, which only nullforest's own forest has; omit the "
-                    "estimator."
-                )
-            fit_params["blocks"] = blocks
         if self.estimator is None:
-            self.estimator_, selection = self._grown(X, y, fit_params | {"feature_names": names})
+            about = {"blocks": blocks, "adjust": adjust}
+            self.estimator_, selection, used = self._grown(X, y, fit_params, about)
             self.tally_ = self.estimator_.tally
         else:
+            X, names = checked_columns(X)
+            if blocks is not None or adjust is not None:
+                raise InputError(
+                    "blocks and adjust need shadows, which only nullforest's own forest has; omit "
+                    "the estimator."
+                )
             rules = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
             values = validate_data(self, X, **rules)
             # The forest sees X itself, so that it checks it by its own rules and keeps its names.
@@ -173,7 +178,9 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
                 self.tally_ = self._shadowed(values, y, names, fit_params)
             selection = self._selected(self.tally_)
         selection = replace(selection, seconds=perf_counter() - start)
-        self.selection_, self.support_ = self._with_smallest(selection, selection.support)
+        self.selection_, kept = self._with_smallest(selection, selection.support)
+        self.support_ = np.zeros(self.n_features_in_, bool)
+        self.support_[used] = kept
         return self
 
     def _needs_shadows(self) -> bool:
@@ -206,14 +213,32 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         return clone(self.estimator).fit(X, y, **fit_params)
 
-    def _grown(self, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Forest, Selection]:
-        """A forest of nullforest's own, and its significant features."""
+    def _grown(
+        self, X: Any, y: Any, fit_params: dict[str, Any], about: dict[str, Any]
+    ) -> tuple[Forest, Selection, Any]:
+        """A forest of nullforest's own, its significant features, and the columns it was given."""
+        from nullforest.engine import RankTable
+        from nullforest.engine.data.dense import coded_columns
+        from nullforest.engine.data.sample_columns import columns_about_samples
         from nullforest.engine.growing import grow, grow_settling
         from nullforest.engine.settling import Settling, last
 
         if self.prefit:
             raise InputError("prefit=True needs a fitted forest as estimator.")
-        X, y = validate_data(self, X, y, ensure_min_samples=2, multi_output=True, **X_RULES)
+        features, *about_samples = columns_about_samples(X, about["blocks"], about["adjust"])
+        used: Any = slice(None)
+        if features is not X:
+            used = np.isin(np.asarray(X.columns), np.asarray(features.columns))
+        coded, categories = coded_columns(features)
+        values, names = checked_columns(coded)
+        values, y = validate_data(
+            self, values, y, ensure_min_samples=2, multi_output=True, **X_RULES
+        )
+        if features is not X:
+            validate_data(self, X, skip_check_array=True)  # the columns that transform will see
+        X = values
+        if categories is not None:
+            X = RankTable(values, n_jobs=self.n_jobs, feature_names=names, categories=categories)
         settings = {
             "candidates": self.candidates,
             "draw": self.draw,
@@ -227,13 +252,16 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             "seed": whole_seed(self.random_state),
             "n_jobs": self.n_jobs,
             "keep_trees": False,
+            "feature_names": names,
+            "blocks": about_samples[0],
+            "adjust": about_samples[1],
             **fit_params,
         }
         if self.trees != "auto":
             forest = grow(X, y, trees=self.trees, max_trees=self.max_trees, **settings)
-            return forest, self._selected(forest.tally)
+            return forest, self._selected(forest.tally), used
         rule = Settling(self.alpha, self.error, self.null, self.max_trees)
-        return last(grow_settling(X, y, rule, **settings))
+        return *last(grow_settling(X, y, rule, **settings)), used
 
     def _selected(self, tally: Tally) -> Selection:
         """The significant features."""

@@ -228,7 +228,7 @@ def audit(
     start = monotonic()
     kinds = tuple(dict.fromkeys(nulls))
     _check(kinds, alphas, permutations)
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     labels = Labels.for_forest(y, blocks, settings)
     settings = {"keep_trees": False, "oob": False, **settings}
     if "shadows" in kinds:

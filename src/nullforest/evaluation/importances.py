@@ -215,7 +215,7 @@ def importances(
     """
     for name in list[str](which) or [""]:
         check_known("importance", name, MEASURES)
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     settings = {**paper_settings(table.shape[1]), "probes": 0, "keep_trees": True, **settings}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
     columns = {

@@ -188,7 +188,7 @@ def _rows_of_run(
     seed = study["seed"] + run
     S, F, N, rho = (study[n] for n in ("n_samples", "n_features", "n_relevant", "relevance"))
     X, y, relevant = independent(S, F, N, rho, seed=seed, dtype=np.float32)
-    table = RankTable(X, n_jobs=n_jobs)
+    table = RankTable(X, n_jobs=n_jobs).numeric()
     settings = {name: study[name] for name in ("draw", "samples")}
     settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads"}
     settings |= {"keep_trees": False, "oob": False}

@@ -1,8 +1,7 @@
-"""Feature columns: numbers that vary; text is refused by name, row and value."""
+"""Feature columns: numbers and categories that vary; free text is refused by name."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,17 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import listed
-from nullforest.io.text import number_of
+from nullforest.io.column_values import values_of_column
+
+_REMEDY = "leave it out with --drop, name it with --ids, or encode it as numbers"
+_COMMA = "give --decimal ','"
 
 
 def features_of(
     frame: pd.DataFrame, names: list[str], source: str
-) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], list[str]]:
-    """The matrix of features, the columns that it keeps, and notes on what is missing or not."""
-    X = _matrix(frame, names)
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.bool_], list[str]]:
+    """The matrix of features, the columns that it keeps, which are categories, and notes."""
+    X, categories = _matrix(frame, names)
     infinite = np.isinf(X)
     if infinite.any():
         column = int(np.flatnonzero(infinite.any(axis=0))[0])
@@ -44,7 +46,7 @@ def features_of(
             f"{len(left)} column{'s' if len(left) > 1 else ''} left out, since all rows have the "
             f"same value: {listed(left)}."
         )
-        X, missing = X[:, varies], missing[varies]
+        X, missing, categories = X[:, varies], missing[varies], categories[varies]
     kept = np.flatnonzero(varies)
     if missing.any():
         gaps = np.flatnonzero(missing)
@@ -54,11 +56,20 @@ def features_of(
             f"{names[kept[most]]!r}: {missing[most]} of {len(X)}); each split sends them to the "
             "side that fits better."
         )
-    return X, kept, notes
+    if categories.any():
+        of_text = [names[kept[i]] for i in np.flatnonzero(categories)]
+        notes.append(
+            f"{len(of_text)} column{'s' if len(of_text) > 1 else ''} of text read as "
+            f"categories: {listed(of_text)}."
+        )
+    return X, kept, categories, notes
 
 
-def _matrix(frame: pd.DataFrame, names: list[str]) -> NDArray[np.floating[Any]]:
-    """Columns as numbers; a column of text is refused by name, row and value."""
+def _matrix(
+    frame: pd.DataFrame, names: list[str]
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.bool_]]:
+    """Columns as numbers, and which of them are codes of categories without an order."""
+    categories = np.zeros(frame.shape[1], bool)
     dtypes = frame.dtypes.to_numpy()
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes])
     # float32 and 16-bit whole numbers fit float32 exactly; anything longer needs float64.
@@ -68,26 +79,10 @@ def _matrix(frame: pd.DataFrame, names: list[str]) -> NDArray[np.floating[Any]]:
     )
     number: type[np.floating[Any]] = np.float32 if short and plain.all() else np.float64
     if plain.all():
-        return frame.to_numpy(number)
+        return frame.to_numpy(number), categories
     X = np.empty(frame.shape, number, order="F")
     X[:, plain] = frame.iloc[:, np.flatnonzero(plain)].to_numpy(number)
-    texts: list[tuple[int, int]] = []
     for i in np.flatnonzero(~plain):
         column: pd.Series[Any] = frame.iloc[:, int(i)]
-        values = np.array([number_of(value) for value in column])
-        wrong = np.flatnonzero(np.isnan(values) & ~column.isna().to_numpy())
-        if len(wrong):
-            texts.append((int(i), int(wrong[0])))
-        X[:, i] = values
-    if texts:
-        column_number, row = texts[0]
-        others = f" (so do {len(texts) - 1} other columns)" if len(texts) > 1 else ""
-        cell = str(frame.iloc[row, column_number])
-        remedy = "leave it out with --drop, name it with --ids, or encode it as numbers"
-        if re.fullmatch(r"[+-]?\d+,\d+", cell):
-            remedy = "if it is a number with a decimal comma, give --decimal ','"
-        raise InputError(
-            f"Column {names[column_number]!r} holds text, {cell!r:.60} in data row {row + 1}"
-            f"{others}, where numbers are needed; {remedy}."
-        )
-    return X
+        X[:, i], categories[i] = values_of_column(column, names[i], _REMEDY, _COMMA)
+    return X, categories

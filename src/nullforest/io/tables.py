@@ -41,6 +41,10 @@ class Table:
         Names of the samples, where the table has any.
     blocks : (S,) str or None
         Block of each sample (site, batch), where a column of blocks was named.
+    adjust : (S, K) float64 or None
+        Covariates of each sample, where columns of covariates were named.
+    categories : (F,) bool or None
+        Features that are codes of categories without an order; None where there are none.
     notes : tuple of str
         What was assumed and what was left out, one sentence each.
     columns : (F,) int or None
@@ -54,6 +58,8 @@ class Table:
     task: KnownTask
     sample_ids: NDArray[np.str_] | None = None
     blocks: NDArray[np.str_] | None = None
+    adjust: NDArray[np.float64] | None = None
+    categories: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
     columns: NDArray[np.int64] | None = None
 
@@ -64,6 +70,7 @@ def read_table(
     *,
     ids: str | None = None,
     blocks: str | None = None,
+    adjust: Iterable[str] = (),
     drop: Iterable[str] = (),
     task: Task = "auto",
     transpose: bool = False,
@@ -82,6 +89,8 @@ def read_table(
         Column that names the samples.
     blocks : str, optional
         Column of the block of each sample, such as its site or batch; no feature.
+    adjust : iterable of str
+        Columns of covariates, such as age; no features.
     drop : iterable of str
         Columns to leave out.
     task : {"auto", "classification", "regression"}
@@ -107,7 +116,7 @@ def read_table(
     (['age', 'height'], ['yes', 'no', 'no'], 'classification')
     """
     file = TableFile(as_path(path), decimal)
-    drop = tuple(drop)
+    drop, adjust = tuple(drop), tuple(adjust)
     if file.layout is not None and not transpose:  # before pandas is imported, which is slow
         names = file.layout.names
         if target not in names and target in file.row_names():
@@ -115,9 +124,18 @@ def read_table(
                 f"The target {target!r} is a row of {path}, not a column; give --transpose if "
                 "rows are features."
             )
-        _roles(names, target, (ids, blocks), drop, str(path))
+        _roles(names, target, (ids, blocks), adjust, drop, str(path))
     frame = file.read(transpose=transpose)
-    table = table_of(frame, target, ids=ids, blocks=blocks, drop=drop, task=task, source=str(path))
+    table = table_of(
+        frame,
+        target,
+        ids=ids,
+        blocks=blocks,
+        adjust=adjust,
+        drop=drop,
+        task=task,
+        source=str(path),
+    )
     if decimal is None and file.layout is not None and file.layout.decimal == ",":
         note = "Numbers were read with a decimal comma."
         table = replace(table, notes=(note, *table.notes))
@@ -130,11 +148,13 @@ def table_of(
     *,
     ids: str | None = None,
     blocks: str | None = None,
+    adjust: Iterable[str] = (),
     drop: Iterable[str] = (),
     task: Task = "auto",
     source: str = "the table",
 ) -> Table:
     """Sort the columns of a DataFrame into features and target; see :func:`read_table`."""
+    from nullforest.io.column_values import covariates_of
     from nullforest.io.feature_columns import features_of
     from nullforest.io.target_column import TASKS, target_of
 
@@ -142,7 +162,8 @@ def table_of(
     first = frame.attrs.get("first_column", 0)
     position = None if first is None else np.arange(frame.shape[1]) + first
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
-    if {target, ids, blocks, *drop} & set(frame.index.names) - {None}:
+    drop, adjust = tuple(drop), tuple(adjust)
+    if {target, ids, blocks, *adjust, *drop} & set(frame.index.names) - {None}:
         position = None
         frame = frame.reset_index()
     names = [text_of(name) for name in frame.columns]
@@ -157,7 +178,9 @@ def table_of(
             f"{source} has {len(frame)} row{'' if len(frame) == 1 else 's'} of data; a forest "
             "needs at least 2 samples, one per row."
         )
-    target, (ids, blocks), beside = _roles(names, target, (ids, blocks), drop, source)
+    target, (ids, blocks), adjust, beside = _roles(
+        names, target, (ids, blocks), adjust, drop, source
+    )
     index = frame.index  # 0, 1, 2, … are no names
     numbered = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
     sample_ids = None if numbered else texts_of(index)
@@ -174,6 +197,10 @@ def table_of(
             )
         of_blocks = texts_of(column)
         beside.add(blocks)
+    covariates = None
+    if adjust:
+        covariates = covariates_of(frame.iloc[:, [names.index(name) for name in adjust]])
+        beside |= set(adjust)
     notes: list[str] = []
     y, kind = target_of(frame.iloc[:, names.index(target)], target, task, notes)
     # Arrays beside the matrix of an archive describe the samples and are no features.
@@ -183,7 +210,7 @@ def table_of(
     keep = [i for i, name in enumerate(names) if name != target and name not in beside | spare]
     if not keep:
         raise InputError(f"{source} has no columns left beside the target; there are no features.")
-    X, kept, about = features_of(frame.iloc[:, keep], [names[i] for i in keep], source)
+    X, kept, categories, about = features_of(frame.iloc[:, keep], [names[i] for i in keep], source)
     used = np.array(keep)[kept]
     return Table(
         X=X,
@@ -193,6 +220,8 @@ def table_of(
         task=kind,
         sample_ids=sample_ids,
         blocks=of_blocks,
+        adjust=covariates,
+        categories=categories if categories.any() else None,
         notes=(*notes, *about),
         columns=None if position is None else position[used],
     )
@@ -202,10 +231,11 @@ def _roles(
     names: Sequence[str],
     target: str,
     about_samples: tuple[str | None, str | None],
+    adjust: Iterable[str],
     drop: Iterable[str],
     source: str,
-) -> tuple[str, tuple[str | None, str | None], set[str]]:
-    """The columns meant by the target, the ids and blocks, and those to leave out."""
+) -> tuple[str, tuple[str | None, str | None], tuple[str, ...], set[str]]:
+    """The columns meant by target, ids, blocks and covariates, and those to leave out."""
     target = _resolved(target, names, "target", source)
     beside = {_resolved(name, names, "column to leave out", source) for name in drop}
     if target in beside:
@@ -215,7 +245,10 @@ def _roles(
         found.append(None if name is None else _resolved(name, names, f"column of {what}", source))
         if found[-1] == target:
             raise InputError(f"{target!r} is the target and cannot hold the {what} too.")
-    return target, (found[0], found[1]), beside
+    covariates = tuple(_resolved(name, names, "covariate", source) for name in adjust)
+    if target in covariates:
+        raise InputError(f"{target!r} is the target and cannot be a covariate too.")
+    return target, (found[0], found[1]), covariates, beside
 
 
 def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:

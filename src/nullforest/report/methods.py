@@ -87,7 +87,7 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     null = _NULLS.get(selection.null.kind, selection.null.kind).format(
         probes=known.get("probes", ""),
         copies=known.get("copies", ""),
-        within=f" within each {run['blocks']}" if run.get("blocks") else "",
+        within=_within(run),
     )
     rate = f"{_RATES[error]} of {selection.alpha:g}"
     if error in _CITED:
@@ -105,6 +105,14 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
         f"where {by_stratum(selection.null.expected_counts(), each)} are expected under the null. "
         f"{found} The analysis was done with nullforest {__version__}."
     )
+
+
+def _within(run: Mapping[str, Any]) -> str:
+    """Among which samples rows were permuted."""
+    parts = [f" within each {run['blocks']}"] if run.get("blocks") else []
+    if run.get("adjusted for"):
+        parts.append(f" among samples of similar {run['adjusted for']}")
+    return "".join(parts)
 
 
 def _strata(selection: Selection) -> str:

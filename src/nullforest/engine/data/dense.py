@@ -72,6 +72,56 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
     return X, names
 
 
+def coded_columns(X: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """A DataFrame with numbers in all columns, and which of them are codes of categories.
+
+    Anything else, and a DataFrame of numbers, stays as it is. Dates are numbers, and so are ordered
+    categories; text is a category unless most values occur once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [31.0, 62.0, 45.0] * 2, "group": ["b", "a", "c"] * 2})
+    >>> numbers, categories = coded_columns(frame)
+    >>> numbers["group"].tolist(), categories.tolist()
+    ([1.0, 0.0, 2.0, 1.0, 0.0, 2.0], [False, True])
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "to_numpy") or not hasattr(X, "dtypes"):
+        return X, None
+    if all(_is_numeric(dtype) for dtype in set(X.dtypes)):
+        return X, None
+    import pandas as pd
+
+    from nullforest.io.column_values import values_of_column
+
+    if not hasattr(X, "iloc"):  # polars
+        kept = {
+            name: pd.Series(
+                X[name].to_numpy()
+                if _is_numeric(X[name].dtype)
+                else np.array(X[name].to_list(), object)
+            )
+            for name in X.columns
+        }
+        ordered = {n: X[n].dtype for n in X.columns if type(X[n].dtype).__name__ == "Enum"}
+        for name, dtype in ordered.items():
+            kinds = pd.CategoricalDtype(dtype.categories.to_list(), ordered=True)
+            kept[name] = kept[name].astype(kinds)
+        X = pd.DataFrame(kept)
+    names = unique_names("_".join(map(str, c)) if isinstance(c, tuple) else c for c in X.columns)
+    values = np.empty(X.shape, float, order="F")
+    categories = np.zeros(X.shape[1], bool)
+    for number, name in enumerate(names.tolist()):
+        column = X.iloc[:, number]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
+            values[:, number] = column.to_numpy(float)
+        else:
+            values[:, number], categories[number] = values_of_column(column, name)
+    frame = pd.DataFrame(values, columns=names, index=X.index)
+    return frame, categories if categories.any() else None
+
+
 def missing_as_nan(values: NDArray[Any]) -> NDArray[Any]:
     """An array of objects with NaN in the place of None, pd.NA and pd.NaT; others as they are."""
     if values.dtype.kind != "O":

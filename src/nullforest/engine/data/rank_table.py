@@ -49,6 +49,9 @@ class RankTable:
     keep_values : bool
         With a folder: keep the values of X there too, by columns. Without them forests have no
         trees to predict with and no out-of-bag predictions.
+    categories : (F,) bool, optional
+        Columns whose numbers are codes of categories without an order. Where not given, the
+        columns of a DataFrame that hold such categories, or text.
 
     Examples
     --------
@@ -64,6 +67,7 @@ class RankTable:
 
     #: Sent to a cluster once, it need not be sent again.
     unchanging = True
+    categories: NDArray[np.bool_] | None = None
 
     def __init__(
         self,
@@ -73,8 +77,11 @@ class RankTable:
         feature_names: Iterable[str] | None = None,
         folder: Any = None,
         keep_values: bool = True,
+        categories: Any = None,
     ) -> None:
         X, names = matrices.unwrapped(X)
+        X, found_categories = dense.coded_columns(X)
+        self.categories = found_categories if categories is None else categories
         sparse = is_sparse(X)
         X = matrices.sparse_columns(X) if sparse else X
         source = matrices.source_of(X)
@@ -97,6 +104,8 @@ class RankTable:
         names = None if given is None else dense.unique_names(given)
         if names is not None and len(names) != F:
             raise InputError(f"{len(names)} feature names for {F} features.")
+        if self.categories is not None and np.shape(self.categories) != (F,):
+            raise InputError(f"categories must say for each of the {F} features whether it is one.")
         self.feature_names = names
         self.folder: Path | None = None
         temporary = False
@@ -265,7 +274,9 @@ class RankTable:
     def fingerprint(self) -> str:
         """Hash of all that trees can see of X: order, ties and missing values of each feature."""
         values = f"{self.native.fingerprint:016x}"
-        if not self.native.has_missing:
+        if self.categories is not None:
+            values += np.packbits(self.categories).tobytes().hex()
+        elif not self.native.has_missing:
             return values
         # Missing values rank last, as ties do; only their number tells the two apart.
         known = self.native.arrays()[2].tobytes()
@@ -284,6 +295,18 @@ class RankTable:
     @cached_property
     def _tie_profile(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         return _native.tie_profile(self.native)
+
+    def numeric(self) -> RankTable:
+        """The table itself, unless it holds categories, which are then refused by name."""
+        if self.categories is not None:
+            column = int(np.flatnonzero(self.categories)[0])
+            names = self.feature_names
+            name = f"x{column}" if names is None else str(names[column])
+            raise InputError(
+                f"Column {name!r} holds categories without an order, which only a forest with "
+                "shadows takes (nullforest.grow, ForestSelector); encode it as numbers, or drop it."
+            )
+        return self
 
     @property
     def nbytes(self) -> int:

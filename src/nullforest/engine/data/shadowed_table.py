@@ -13,8 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.errors import InputError
 from nullforest.engine import _native
+from nullforest.engine.data.category_order import CategoryOrder
+from nullforest.engine.data.dense import Floats, system_memory
 from nullforest.engine.data.rank_table import RankTable
+from nullforest.engine.data.targets import Target
 from nullforest.engine.settings import n_threads
 
 #: Below so many features most may be relevant, so that the bulk of the counts is not null.
@@ -82,22 +86,45 @@ class ShadowedTable(RankTable):
         The rows of each copy; see :func:`permuted_rows`.
     n_jobs : int
         Threads.
+    order : CategoryOrder, optional
+        Orders the categories of the table, and those of each copy anew.
     """
 
-    def __init__(self, plain: RankTable, rows: Rows, n_jobs: int = -1) -> None:
-        self.plain, self.rows = plain, rows
+    def __init__(
+        self, plain: RankTable, rows: Rows, n_jobs: int = -1, order: CategoryOrder | None = None
+    ) -> None:
+        self.plain, self.rows, self.order = plain, rows, order
         self.feature_names, self.folder = plain.feature_names, None
         self.values, self._arrays = plain.values, None
-        self.native = plain.native.shadowed(rows, n_threads(n_jobs))
+        if order is None:
+            self.native = plain.native.shadowed(rows, n_threads(n_jobs))
+        else:
+            self.native = _native.RankTable(self._columns(order), n_threads(n_jobs))
+
+    def _columns(self, order: CategoryOrder) -> Floats:
+        """The columns and all copies; the order of a category differs from copy to copy."""
+        X = self.plain.matrix
+        S, F = X.shape
+        needed = X.itemsize * S * F * (len(self.rows) + 1.0)
+        if needed > system_memory() / 2:
+            raise InputError(
+                f"The table with its shadows would take {needed / 2**30:.3g} GiB; encode the "
+                "categories as numbers, or give fewer shadows."
+            )
+        columns = np.empty((S, F * (len(self.rows) + 1)), X.dtype, order="F")
+        columns[:, :F] = order.ordered(X)
+        for copy, rows in enumerate(self.rows, start=1):
+            columns[:, copy * F : (copy + 1) * F] = order.ordered(X[rows])
+        return columns
 
     def __reduce__(self) -> Any:
         """What is sent to another process: the columns and the permutations."""
-        return ShadowedTable, (self.plain, self.rows)
+        return ShadowedTable, (self.plain, self.rows, -1, self.order)
 
     def without_values(self) -> RankTable:
         """The same table without the values of X."""
         light = self.plain.without_values()
-        if light is self.plain:
+        if light is self.plain or self.order is not None:  # categories are ordered by their values
             return self
         if self._light is None:
             self._light = ShadowedTable(light, self.rows)
@@ -113,14 +140,23 @@ def shadowed(
     table: RankTable,
     copies: int,
     seed: int,
-    blocks: NDArray[np.int64] | None,
+    target: Target,
     n_jobs: int = -1,
 ) -> ShadowedTable:
     """The table with its shadows; a table keeps its last ones, which all blocks of trees share."""
+    order = None
+    if table.categories is not None:
+        order = CategoryOrder.by_target(table.categories, target)
+    told = [target.blocks, *(() if order is None else (order.responses, order.weight))]
     kept = table.__dict__.get("_kept_shadows")
-    same: list[Any] = [None if kept is None else kept[2], blocks]
-    if kept is None or kept[:2] != (copies, seed) or not np.array_equal(*same):
-        made = ShadowedTable(table, permuted_rows(table.shape[0], copies, seed, blocks), n_jobs)
-        kept = table.__dict__["_kept_shadows"] = (copies, seed, blocks, made)
+    if kept is None or kept[:2] != (copies, seed) or not _same(kept[2], told):
+        rows = permuted_rows(table.shape[0], copies, seed, target.blocks)
+        made = ShadowedTable(table, rows, n_jobs, order)
+        kept = table.__dict__["_kept_shadows"] = (copies, seed, told, made)
     found: ShadowedTable = kept[3]
     return found
+
+
+def _same(one: list[Any], other: list[Any]) -> bool:
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in pairs)

@@ -37,6 +37,14 @@ class Target:
         """Number of classes; 0 where y is not made of classes."""
         return 0 if self.classes is None else len(self.classes)
 
+    @property
+    def responses(self) -> NDArray[np.float64]:
+        """What is to be predicted, as numbers (S, Q): a column per class, or one for two."""
+        if self.classes is None:
+            return np.asarray(self.values, float)
+        columns = np.arange(1 if self.n_classes == 2 else self.n_classes)
+        return np.asarray(self.values[:, None] == columns, float)
+
 
 def as_target(
     y: Any,
@@ -48,13 +56,23 @@ def as_target(
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
     blocks: Any = None,
+    adjust: Any = None,
 ) -> Target:
-    """Check y, the weights and the blocks, and convert them to the form of the kernel.
+    """Check y, the weights, blocks and covariates, and convert them to the form of the kernel.
 
-    `values` is called for the values of X where y is None.
+    `values` is called for the values of X where y is None. Bins of the covariates are blocks.
     """
     target = _target(y, n_samples, values, criterion, distance, sample_weight, class_weight)
-    return target if blocks is None else replace(target, blocks=_blocks(blocks, n_samples))
+    if blocks is not None:
+        target = replace(target, blocks=_blocks(blocks, n_samples))
+    if adjust is not None:
+        from nullforest.engine.data.covariates import as_covariates, bins_of
+
+        if target.criterion == "neighbourhood":
+            raise InputError("adjust needs classes or numbers to predict, not distances; omit it.")
+        covariates = as_covariates(adjust, n_samples)
+        target = replace(target, blocks=bins_of(covariates, target.responses, target.blocks))
+    return target
 
 
 def _target(

@@ -76,7 +76,7 @@ def breiman_cutler(
     """
     start = monotonic()
     check_alpha(alpha)
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     usual = paper_settings(table.shape[1])
     settings = {**usual, "probes": 0, **settings, "keep_trees": True, "oob": False}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)

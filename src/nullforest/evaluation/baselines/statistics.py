@@ -43,7 +43,7 @@ class Instrument:
 def instrument(X: Any, statistic: Statistic, *, seed: int, n_jobs: int) -> Instrument:
     """Prepare to measure a statistic of many forests on the same X."""
     check_known("test of", statistic, STATISTICS)
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     settings: dict[str, Any] = {"keep_trees": False, "oob": False, "probes": 0}
     if statistic == "corrected_gini":
         names = table.feature_names

@@ -101,7 +101,7 @@ def variable_permutation(
             f"stop={stop!r} decides at alpha for each feature on its own; for error={error!r} use "
             "stop='besag_clifford' or 'none'."
         )
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     F = table.shape[1]
     tested = (np.arange(F) if features is None else feature_numbers(features, F)).tolist()
     tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)

@@ -73,7 +73,7 @@ def compare(
     check_alpha(alpha)
     for method in methods or [""]:
         check_known("method", method, METHODS)
-    table = X if isinstance(X, RankTable) else RankTable(X, n_jobs=n_jobs)
+    table = RankTable.of(X, n_jobs).numeric()
     usual = paper_settings(table.shape[1])
     for name in usual:  # "auto" and None stand for these
         if settings.get(name) not in (None, "auto"):
