@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 
-#: Fewest samples of a bin. Ten bins leave 4 % of the variance of a normal covariate within them, and
-#: a row of a shadow comes from its own sample in 1 of 10.
+#: Fewest samples of a bin. Ten bins leave 4 % of the variance of a normal covariate within them,
+#: and a row of a shadow comes from its own sample in 1 of 10.
 LEAST_BIN = 10
 
 
