@@ -41,8 +41,8 @@ ifeq ($(shell command -v chromium || command -v chromium-browser),)
 endif
 
 ranger: ## R and its ranger, against which tests are held; installed where that can be done
-ifneq ($(shell Rscript -e 'cat(requireNamespace("ranger", quietly=TRUE))' 2>/dev/null),TRUE)
-	$(call debian_packages,r-base-core r-cran-ranger,agreement with ranger)
+ifneq ($(shell Rscript -e 'cat(all(sapply(c("ranger", "survival"), requireNamespace, quietly=TRUE)))' 2>/dev/null),TRUE)
+	$(call debian_packages,r-base-core r-cran-ranger r-cran-survival,agreement with ranger)
 endif
 
 lint: $(VENV)/.installed ## ruff and mypy

@@ -71,7 +71,7 @@ def native_forest(
     settings, keep_trees, oob = task
     return _native.grow(
         table.native,
-        target.criterion,
+        target.kernel_criterion,
         target.values,
         target.n_classes,
         target.weight,

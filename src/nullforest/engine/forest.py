@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.engine import _native
+from nullforest.engine.concordance import concordance_index
 from nullforest.engine.data.rank_table import values_of
 from nullforest.engine.data.targets import Target
 from nullforest.engine.settings import ForestSettings, n_threads
@@ -142,6 +143,7 @@ class Forest:
     def oob_prediction(self) -> NDArray[np.float64]:
         """Mean prediction of each sample by the trees that did not draw it: class shares, or means.
 
+        With a survival target the means are of log-rank scores: risks, high for early events.
         NaN for a sample that every tree drew.
         """
         if "oob_sum" not in self.sums:
@@ -156,7 +158,10 @@ class Forest:
 
     @property
     def oob_score(self) -> float:
-        """Accuracy (classes) or R² (numbers, mean over outputs) of the out-of-bag predictions."""
+        """Accuracy (classes), R² (numbers) or concordance (survival) of out-of-bag predictions.
+
+        R² is the mean over outputs; the concordance is Harrell's index.
+        """
         prediction = self.oob_prediction
         seen = ~np.isnan(prediction.reshape(len(prediction), -1)[:, 0])
         if not seen.any():
@@ -164,6 +169,9 @@ class Forest:
         truth = self.target.values[seen]
         if self.classes is not None:
             return float(np.mean(prediction[seen].argmax(axis=1) == truth))
+        if (survival := self.target.survival) is not None:
+            followed = survival[seen]
+            return concordance_index(followed["event"], followed["time"], prediction[seen])
         error = ((truth - prediction[seen].reshape(truth.shape)) ** 2).sum(axis=0)
         total = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
         return float(np.mean(1.0 - error / np.where(total > 0, total, 1.0)))
@@ -176,6 +184,9 @@ class Forest:
 
     def predict(self, X: Any, *, n_jobs: int = -1) -> NDArray[Any]:
         """The class with the largest mean share, or the mean number.
+
+        With a survival target the number is a risk, the mean log-rank score of the leaves: high
+        for early events.
 
         Examples
         --------

@@ -84,7 +84,9 @@ def grow(
         that can be read.
     y : array-like, (S,), (S, Q) or (S, S), or None
         Classes, numbers, or (criterion "neighbourhood") distances between the samples. None:
-        Euclidean distances between the rows of X, for a forest without supervision.
+        Euclidean distances between the rows of X, for a forest without supervision. Survival times
+        are a structured array of a boolean event and a time, as in scikit-survival, or a DataFrame
+        of these two columns; the forest is grown on their log-rank scores.
     trees : int or "auto"
         Number of trees. "auto" grows them until the selection at a false discovery rate of .05 is
         expected to agree with that of another seed; see :mod:`nullforest.engine.settling`.
@@ -99,9 +101,10 @@ def grow(
         Share (float) or number (int) of the samples drawn for a tree.
     replace : bool
         Draw with replacement (a bootstrap).
-    criterion : {"auto", "gini", "entropy", "variance", "neighbourhood"}
+    criterion : {"auto", "gini", "entropy", "variance", "logrank", "neighbourhood"}
         What a split should make small. "auto": Gini for classes (text, booleans, up to 20 distinct
-        whole numbers), variance for other numbers.
+        whole numbers), variance for other numbers, and for survival times "logrank", the variance
+        of their log-rank scores.
     min_leaf, min_split : int
         Fewest samples in a leaf, and in a node that may be split.
     max_depth : int or None

@@ -37,7 +37,7 @@ DEPTH, MOST_CANDIDATES = 3, 20
 #: The same with blocks, whose many shadows would leave most nodes without a feature to compare.
 MOST_BLOCK_CANDIDATES = 60
 DRAWS = ("node", "tree")
-CRITERIA = ("auto", "gini", "entropy", "variance", "neighbourhood")
+CRITERIA = ("auto", "gini", "entropy", "variance", "logrank", "neighbourhood")
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,7 @@ def _beside_guessing(forest: Forest) -> tuple[float, bool | None]:
         truth = np.eye(len(forest.classes))[values]
         guessing -= float(truth.mean(axis=0).max())
     else:
+        guessing = 1.0 if forest.target.survival is None else 0.5  # the concordance of any order
         truth = values.reshape(len(values), -1).astype(float)
         scale = np.where((deviation := truth.std(axis=0)) > 0, deviation, 1.0)
         truth, prediction = truth / scale, prediction / scale

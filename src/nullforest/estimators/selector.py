@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nullforest._util.errors import InputError
 from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
-from nullforest.estimators.arguments import keep_arguments, whole_seed
+from nullforest.estimators.arguments import checked_data, keep_arguments, whole_seed
 from nullforest.estimators.forest_estimator import X_RULES
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
@@ -131,7 +131,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         X : (n_samples, n_features) array, sparse matrix or DataFrame
             Without an estimator, a DataFrame may hold categories, text and dates.
         y : (n_samples,) array
-            Labels or numbers to predict.
+            Labels or numbers to predict, or events and times; see :func:`nullforest.grow`.
         sample_weight : (n_samples,) array, optional
             Weight of each sample.
         blocks : (n_samples,) array or str, optional
@@ -231,9 +231,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             used = np.isin(np.asarray(X.columns), np.asarray(features.columns))
         coded, categories = coded_columns(features)
         values, names = checked_columns(coded)
-        values, y = validate_data(
-            self, values, y, ensure_min_samples=2, multi_output=True, **X_RULES
-        )
+        values, y = checked_data(self, values, y, ensure_min_samples=2, **X_RULES)
         if features is not X:
             validate_data(self, X, skip_check_array=True)  # the columns that transform will see
         X = values

@@ -1,4 +1,4 @@
-"""Targets: classes, numbers, or distances between the samples; and the weights of the samples."""
+"""Targets: classes, numbers, survival times or distances; and the weights of the samples."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.engine.data.survival_times import log_rank_scores, survival_of
 from nullforest.engine.settings import real_number
 
-Criterion = Literal["gini", "entropy", "variance", "neighbourhood"]
+Criterion = Literal["gini", "entropy", "variance", "logrank", "neighbourhood"]
 
 #: Whole numbers with more distinct values than this are quantities (an age), not classes.
 MOST_INTEGER_CLASSES = 20
@@ -31,6 +32,7 @@ class Target:
     flat: bool = True  # y had one axis, so predictions have one too
     weight: NDArray[np.float64] | None = None
     blocks: NDArray[np.int64] | None = None  # within which samples may be permuted
+    survival: NDArray[Any] | None = None  # events and times, of which `values` are the scores
 
     @property
     def n_classes(self) -> int:
@@ -44,6 +46,11 @@ class Target:
             return np.asarray(self.values, float)
         columns = np.arange(1 if self.n_classes == 2 else self.n_classes)
         return np.asarray(self.values[:, None] == columns, float)
+
+    @property
+    def kernel_criterion(self) -> str:
+        """What the kernel makes small: log-rank scores are numbers to it."""
+        return "variance" if self.criterion == "logrank" else self.criterion
 
 
 def as_target(
@@ -86,6 +93,13 @@ def _target(
 ) -> Target:
     refuse_masked(y)
     weight = _weights(sample_weight, n_samples)
+    if distance is None and (survival := survival_of(y)) is not None:
+        return _survival(survival, n_samples, criterion, weight, class_weight)
+    if criterion == "logrank":
+        raise InputError(
+            "criterion='logrank' needs events and times; give y as a structured array of both, as "
+            "sksurv.util.Surv makes it, or as a DataFrame with the columns event and time."
+        )
     if criterion == "neighbourhood" or distance is not None or y is None:
         if class_weight is not None:
             raise InputError("class_weight needs classes; the neighbourhood criterion has none.")
@@ -103,6 +117,27 @@ def _target(
     codes, classes = _classes(array)
     weight = _plain(_with_class_weight(weight, codes, classes, class_weight))
     return Target("gini" if criterion == "gini" else "entropy", codes, classes, weight=weight)
+
+
+def _survival(
+    survival: NDArray[Any],
+    n_samples: int,
+    criterion: str,
+    weight: NDArray[np.float64] | None,
+    class_weight: Any,
+) -> Target:
+    if criterion not in ("auto", "logrank"):
+        raise InputError(
+            f"y holds events and times, which criterion={criterion!r} does not take; omit it, or "
+            "use 'logrank'."
+        )
+    if class_weight is not None:
+        raise InputError("class_weight needs classes, but y holds events and times.")
+    if len(survival) != n_samples:
+        raise InputError(f"y has {len(survival)} values for {n_samples} samples; give one each.")
+    weight = _plain(weight)
+    scores = log_rank_scores(survival["event"], survival["time"], weight)
+    return Target("logrank", scores[:, None], weight=weight, survival=survival)
 
 
 def _blocks(blocks: Any, n_samples: int) -> NDArray[np.int64]:

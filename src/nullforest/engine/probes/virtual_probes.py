@@ -73,7 +73,7 @@ def _rankings(
         table.native,
         strata.features,
         list(strata.copies),
-        target.criterion,
+        target.kernel_criterion,
         target.values,
         target.n_classes,
         target.weight,

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from nullforest import __version__
 from nullforest._util.errors import InputError
@@ -21,6 +21,7 @@ from nullforest.compute.checkpoints import Checkpoint, digest, plain
 from nullforest.engine.data.dense import checked_columns
 from nullforest.engine.data.targets import refuse_masked
 from nullforest.engine.settings import MOST_TREES, whole_number
+from nullforest.estimators.arguments import checked_data
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.estimators.selector import ForestSelector
 from nullforest.selection.selection import Selection
@@ -155,14 +156,14 @@ class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # t
         X : (n_samples, n_features) array, sparse matrix or DataFrame
             The data; NaN means missing.
         y : (n_samples,) array
-            Labels or numbers to predict.
+            Labels or numbers to predict, or events and times; see :func:`nullforest.grow`.
         """
         selector = ForestSelector() if self.selector is None else self.selector
         self._check(selector)
         self._min_features()  # checked before the forests are grown
         X, names = checked_columns(X)
         refuse_masked(y)
-        X, y = validate_data(
+        X, y = checked_data(
             self,
             X,
             y,
@@ -170,7 +171,6 @@ class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # t
             dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan",
             ensure_min_samples=4,
-            multi_output=True,
         )
         own = self.get_params(deep=False) | {"selector": ""}
         inner = selector.get_params(deep=True) if hasattr(selector, "get_params") else {}

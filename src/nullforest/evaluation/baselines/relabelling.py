@@ -14,6 +14,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, silent
 from nullforest._util.randomness import LABELS, forest_seed, stream
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.survival_times import survival_of
 
 
 class Labels:
@@ -22,7 +23,7 @@ class Labels:
     Parameters
     ----------
     y : array-like, (S,), (S, Q), or (S, S) distances
-        The target.
+        The target; survival times move together with their events.
     blocks : array-like, (S,), optional
         Labels are exchanged only between samples of the same block (the visits of a person, the
         patients of a site).
@@ -37,7 +38,9 @@ class Labels:
     ) -> None:
         if y is None:
             raise InputError("There are no labels to permute: y is None.")
+        survival = survival_of(y)
         self.y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        self.y = self.y if survival is None else survival
         self.weight = None if sample_weight is None else np.asarray(sample_weight)
         self.distances = distances
         self.blocks = None if blocks is None else self._checked(blocks)
@@ -56,6 +59,8 @@ class Labels:
                 f"blocks has the shape {codes.shape} for {len(self.y)} samples; give one each."
             )
         flat = self.y.reshape(len(self.y), -1)
+        if flat.dtype.names is not None:
+            flat = np.column_stack([self.y[name].astype(float) for name in flat.dtype.names])
         varies = any(
             len(np.unique(flat[codes == b], axis=0)) > 1 for b in range(int(codes.max()) + 1)
         )

@@ -11,6 +11,7 @@ import pandas as pd
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest.engine import RankTable
+from nullforest.engine.data.survival_times import survival_of
 from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.comparison.adapters import METHODS, Answer, Problem
 from nullforest.evaluation.comparison.result import Comparison, rates
@@ -82,9 +83,12 @@ def compare(
     problem = Problem(table, y, alpha, error, permutations, rounds, seed, n_jobs, settings)
     answers: dict[str, Answer] = {}
     skipped: dict[str, str] = {}
+    survival = survival_of(y) is not None
     with progress_bar("Comparing", progress) as tell:
         for i, method in enumerate(dict.fromkeys(methods)):
             why = PACKAGES[method].missing() if method in PACKAGES else ""
+            if survival and method in PACKAGES and not PACKAGES[method].survival:
+                why = "it does not take survival times"
             if why:
                 skipped[method] = why
             else:

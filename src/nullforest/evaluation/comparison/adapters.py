@@ -110,7 +110,7 @@ def _other_package(name: str) -> Callable[[Problem], Answer]:
         result = PACKAGES[name].run(
             PackageTask(
                 X=p.table.matrix,
-                y=np.asarray(p.y),
+                y=np.asarray(p.y) if (survival := forest.target.survival) is None else survival,
                 classes=forest.classes is not None,
                 trees=forest.n_trees,
                 candidates=resolved_number(forest.settings.candidates),

@@ -11,7 +11,9 @@ PACKAGES: dict[str, OtherPackage] = {
         "Label permutation, by R's ranger on Gini importance", "altmann", permuted=True
     ),
     "ranger_janitza": InR(
-        "Janitza's mirrored null, by R's ranger on corrected Gini importance", "janitza"
+        "Janitza's mirrored null, by R's ranger on corrected Gini importance",
+        "janitza",
+        survival=True,
     ),
     "random_forest_explainer": InR(
         "Binomial p-value of split counts, by R's randomForestExplainer on ranger's forest",

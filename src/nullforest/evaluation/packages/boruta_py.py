@@ -13,6 +13,7 @@ class BorutaPy:
     """Boruta of the package boruta_py (`Boruta` on PyPI)."""
 
     title = "Boruta, by boruta_py on scikit-learn's forest"
+    survival = False
 
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""

@@ -48,6 +48,11 @@ class OtherPackage(Protocol):
         """The test, with its package."""
         ...
 
+    @property
+    def survival(self) -> bool:
+        """Whether it takes survival times."""
+        ...
+
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""
         ...

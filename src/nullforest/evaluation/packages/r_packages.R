@@ -9,16 +9,20 @@ samples <- number("samples")
 features <- number("features")
 x <- matrix(read("X.bin", samples * features), samples, features)
 colnames(x) <- paste0("x", seq_len(features))
-y <- read("y.bin", samples)
+survival <- number("survival") == 1
+y <- read("y.bin", samples * (1 + survival))
 if (number("classes")) y <- factor(y)
-data <- data.frame(x, y = y)
+data <- if (survival) data.frame(x, y = head(y, samples), event = tail(y, samples)) else data.frame(x, y = y)
 
 start <- proc.time()[["elapsed"]]
 threads <- if (number("threads") > 0) number("threads") else NULL
 grow <- function(importance) {
   ranger::ranger(
     dependent.variable.name = "y", data = data, num.trees = number("trees"),
-    mtry = number("candidates"), min.node.size = 1, importance = importance,
+    mtry = number("candidates"), importance = importance,
+    min.node.size = if (survival) NULL else 1, # survival: ranger's own
+    status.variable.name = if (survival) "event",
+    write.forest = !survival, # its leaves keep a hazard at every time: gigabytes
     replace = number("replace") == 1, sample.fraction = number("fraction"),
     seed = number("seed"), num.threads = threads
   )

@@ -29,12 +29,16 @@ def has_r_package(package: str) -> bool:
 
 @dataclass(frozen=True)
 class InR:
-    """A test in `r_packages.R`, by its name there; `permuted` if it grows more than one forest."""
+    """A test in `r_packages.R`, by its name there; `permuted` if it grows more than one forest.
+
+    `survival`: it takes events and times, a structured array of both as y of the task.
+    """
 
     title: str
     test: str
     packages: tuple[str, ...] = ("ranger",)
     permuted: bool = False
+    survival: bool = False
 
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""
@@ -47,7 +51,11 @@ class InR:
         """Pass the data to R as plain files and read the p-values back."""
         with tempfile.TemporaryDirectory() as folder:
             np.asarray(task.X, "<f8").T.tofile(Path(folder) / "X.bin")  # R is column-major
-            y = np.unique(task.y, return_inverse=True)[1] if task.classes else task.y
+            y = task.y
+            if task.classes:
+                y = np.unique(task.y, return_inverse=True)[1]
+            if survival := task.y.dtype.names is not None:
+                y = np.concatenate([task.y["time"], task.y["event"]])
             np.asarray(y, "<f8").tofile(Path(folder) / "y.bin")
             arguments = {
                 "folder": folder,
@@ -55,6 +63,7 @@ class InR:
                 "samples": task.X.shape[0],
                 "features": task.X.shape[1],
                 "classes": int(task.classes),
+                "survival": int(survival),
                 "trees": task.trees,
                 "candidates": task.candidates,
                 "fraction": task.samples / task.X.shape[0],
