@@ -17,7 +17,7 @@ from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 def audit(
     *,
     data: options.Data,
-    target: options.Target,
+    target: options.Target = None,
     nulls: Annotated[
         str, typer.Option(help="Null models to audit, separated by commas; or shadows.")
     ] = "paper,bagged,probes",

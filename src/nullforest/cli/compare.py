@@ -17,7 +17,7 @@ from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 def compare(
     *,
     data: options.Data,
-    target: options.Target,
+    target: options.Target = None,
     methods: Annotated[
         str, typer.Option(help="Methods, separated by commas; 'all' for every one.")
     ] = "paper,bagged,probes,altmann,janitza,boruta",

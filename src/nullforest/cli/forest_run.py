@@ -20,6 +20,8 @@ from nullforest.io import Table
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally
 
+CRITERION_OF = {"classification": "gini", "regression": "variance", "survival": "logrank"}
+
 
 def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[str, Any]:
     """The settings as :func:`nullforest.grow` takes them."""
@@ -31,7 +33,7 @@ def grow_arguments(table: Table, settings: ForestSettings, jobs: int) -> dict[st
     if table.adjust is not None:
         arguments["adjust"] = table.adjust
     return arguments | {
-        "criterion": "gini" if table.task == "classification" else "variance",
+        "criterion": CRITERION_OF[table.task],
         "n_jobs": jobs,
         "keep_trees": False,
         "feature_names": table.feature_names,
@@ -123,12 +125,14 @@ def page_of(
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
+    from nullforest.report.survival_facts import survival_facts
 
     drawn = "with replacement" if settings.replace else "without replacement"
     facts = {
         "data": data,
         "target": table.target,
         "task": table.task,
+        **(survival_facts(table.y) if table.task == "survival" else {}),
         **({} if blocks is None else {"blocks": blocks}),
         **({"adjusted for": ", ".join(adjust)} if adjust else {}),
         "samples per tree": f"{settings.samples:g} of all, {drawn}",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
     from nullforest.engine.settings import ForestSettings
     from nullforest.io import Table
+    from nullforest.io.survival_columns import TargetName
 
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
@@ -34,7 +35,9 @@ _out = partial(typer.Option, rich_help_panel="What to write")
 
 DATA_HELP = "Table of samples: CSV or TSV (also .gz, .bz2, .xz, .zst), Parquet, NPZ, NPY."
 Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
-Target = Annotated[str, _data("--target", "-t", help="Column to predict.", show_default=False)]
+Target = Annotated[
+    str | None, _data("--target", "-t", help="Column to predict.", show_default=False)
+]
 Alpha = Annotated[float, _how(help="Level of the error rate.")]
 ErrorOption = Annotated[
     ErrorName,
@@ -110,6 +113,21 @@ class Reading:
     )
     drop: Annotated[list[str] | None, _data(help="Column to leave out; may be given again.")] = None
     task: Annotated[TaskName, _data(help="What the target is; told from its type.")] = "auto"
+    time: Annotated[
+        str | None,
+        _data(
+            help="Survival, with --event instead of --target: column of the time to the event or "
+            "to censoring.",
+            show_default=False,
+        ),
+    ] = None
+    event: Annotated[
+        str | None,
+        _data(
+            help="Survival: column that is 1 for an event and 0 for a censored time.",
+            show_default=False,
+        ),
+    ] = None
     transpose: Annotated[
         bool,
         _data(
@@ -123,14 +141,16 @@ class Reading:
         _data(help="Decimal mark of the numbers.", show_default="told from the table"),
     ] = None
 
-    def read(self, data: Path, target: str, screen: Screen) -> Table:
+    def read(self, data: Path, target: str | None, screen: Screen) -> Table:
         """The table of a file."""
         from nullforest.io import read_table
 
-        given: dict[str, Any] = vars(self)
+        given: dict[str, Any] = dict(vars(self))
+        of_target = self.target_name(target)
+        del given["time"], given["event"]
         lists: dict[str, Any] = {n: given[n] or () for n in ("drop", "adjust") if n in given}
         with screen.waiting(f"Reading {data.name}"):
-            table = read_table(data, target, **(given | lists))
+            table = read_table(data, of_target, **(given | lists))
         if table.categories is not None and not self.takes_categories:
             name = table.feature_names[table.categories.argmax()]
             raise InputError(
@@ -138,6 +158,30 @@ class Reading:
                 "alone; leave it out with --drop, or encode it as numbers."
             )
         return table
+
+    def has_target(self, target: str | None) -> bool:
+        """Whether any option names the target."""
+        return any(name is not None for name in (target, self.time, self.event))
+
+    def target_name(self, target: str | None) -> TargetName:
+        """The target that --target, or --time and --event, name."""
+        from nullforest.io.survival_columns import SurvivalColumns
+
+        if self.time is None and self.event is None:
+            if target is None:
+                raise InputError("Missing --target; give the column to predict.")
+            return target
+        if target is not None:
+            raise InputError("--time and --event are the target; omit --target.")
+        if self.time is None or self.event is None:
+            raise InputError("Survival needs both --time and --event; give the other one, too.")
+        return SurvivalColumns(self.event, self.time)
+
+    def target_words(self, target: str | None) -> list[str]:
+        """The options that name the target."""
+        if self.time is None or self.event is None:
+            return ["--target", str(target)]
+        return ["--time", self.time, "--event", self.event]
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ def select(
 
     Example: nullforest select patients.csv --target ill --report out.html
 
+    Survival times: nullforest select patients.csv --time days --event died
+
     With --resume FOLDER a run survives a kill: the same command, or nullforest select --resume
     FOLDER alone, resumes it.
     """
@@ -52,8 +54,8 @@ def select(
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
-    if data is None or target is None:
-        if resume is None or data is not None or target is not None:
+    if data is None or not reading.has_target(target):
+        if resume is None or data is not None or reading.has_target(target):
             raise InputError(
                 "Missing the table or --target; give both, as in nullforest select patients.csv "
                 "--target ill."
@@ -92,14 +94,15 @@ def select(
             watched=report is not None,
             resumable=resumable,
         )
-        command = ["nullforest", "select", str(data), "--target", target]
+        command = ["nullforest", "select", str(data), *reading.target_words(target)]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
         command += [word for name in reading.adjust or () for word in ("--adjust", name)]
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
-        command += ["--task", read.task, "--alpha", f"{alpha:g}", "--error", error, "--null", null]
+        command += ["--task", read.task] if read.task != "survival" else []
+        command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += options_of(settings, selection.tally)
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(

@@ -14,7 +14,7 @@ from nullforest.cli.endings import ends_cleanly
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Generator = Literal["independent", "cortical"]
+Generator = Literal["independent", "cortical", "survival"]
 
 
 @ends_cleanly
@@ -23,7 +23,8 @@ def simulate(
         Generator,
         typer.Argument(
             help="independent: normal features, some related to the label. cortical: maps of "
-            "cortical thickness, thinner in a region for one class.",
+            "cortical thickness, thinner in a region for one class. survival: normal features, "
+            "some of which change the hazard of an event.",
             show_default=False,
         ),
     ],
@@ -31,14 +32,16 @@ def simulate(
         Path,
         typer.Argument(
             help="File to write: .npz (X, y, relevant), or .csv (also .csv.gz) with the label as "
-            "column y and the truth beside it in NAME.truth.csv.",
+            "column y (survival: columns time and event) and the truth beside it in "
+            "NAME.truth.csv.",
             show_default=False,
         ),
     ],
-    samples: Annotated[int, typer.Option(min=2, help="Samples, half of each class.")] = 100,
-    features: Annotated[int, typer.Option(min=1, help="Features (independent).")] = 1000,
+    samples: Annotated[int, typer.Option(min=2, help="Samples; half of each class.")] = 100,
+    features: Annotated[int, typer.Option(min=1, help="Features (independent, survival).")] = 1000,
     relevant: Annotated[
-        int, typer.Option(min=0, help="How many features are related to the label (independent).")
+        int,
+        typer.Option(min=0, help="How many features are relevant (independent, survival)."),
     ] = 20,
     region: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the vertices in the region (cortical).")
@@ -46,6 +49,12 @@ def simulate(
     relevance: Annotated[
         float, typer.Option(help="Correlation of a relevant feature with the label.")
     ] = 0.5,
+    hazard_ratio: Annotated[
+        float, typer.Option(help="Per standard deviation of a relevant feature (survival).")
+    ] = 1.5,
+    censoring: Annotated[
+        float, typer.Option(help="Expected share of censored samples (survival).")
+    ] = 0.3,
     maps: Annotated[
         Path | None,
         typer.Option(
@@ -75,6 +84,10 @@ def simulate(
     with screen.waiting("Drawing samples"):
         if generator == "independent":
             X, y, truth = generators.independent(samples, features, relevant, relevance, seed=seed)
+        elif generator == "survival":
+            X, y, truth = generators.survival(
+                samples, features, relevant, hazard_ratio, censoring, seed=seed
+            )
         else:
             X, y, truth = generators.cortical(
                 samples,
@@ -113,13 +126,17 @@ def _write(files: list[Path], X: NDArray[Any], y: NDArray[Any], truth: NDArray[A
 
     from nullforest._util.files import writing
 
+    columns = {"y": y}
+    if y.dtype.names is not None:
+        columns = {"event": y["event"].astype(np.int64), "time": y["time"]}
     if len(files) == 1:
         with writing(files[0], binary=True) as file:
-            np.savez_compressed(file, X=X, y=y, relevant=truth)
+            np.savez_compressed(file, allow_pickle=False, X=X, relevant=truth, **columns)
         return
     names = [f"x{i}" for i in range(X.shape[1])]
     table = pd.DataFrame(X, columns=names)
-    table.insert(0, "y", y)
+    for name, column in columns.items():
+        table.insert(0, name, column)
     packed = files[0].name.lower().endswith(".gz")
     with writing(files[0], binary=True) as file:
         table.to_csv(file, index=False, compression="gzip" if packed else None)

@@ -15,6 +15,12 @@ from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import as_path
 from nullforest._util.words import listed
 from nullforest.io.formats import TableFile
+from nullforest.io.survival_columns import (
+    SurvivalColumns,
+    TargetName,
+    columns_of,
+    survival_columns,
+)
 from nullforest.io.text import text_of, texts_of
 
 if TYPE_CHECKING:
@@ -32,11 +38,11 @@ class Table:
     X : (S, F) float32 or float64
         Features; missing values are NaN.
     y : (S,)
-        Target: classes as they are, or numbers as float64.
+        Target: classes as they are, numbers as float64, or a structured array of events and times.
     feature_names : (F,) str
     target : str
         Name of the target.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     sample_ids : (S,) str or None
         Names of the samples, where the table has any.
     blocks : (S,) str or None
@@ -66,7 +72,7 @@ class Table:
 
 def read_table(
     path: Any,
-    target: str,
+    target: TargetName,
     *,
     ids: str | None = None,
     blocks: str | None = None,
@@ -83,8 +89,9 @@ def read_table(
     path : str or Path
         CSV or TSV (also as .gz, .bz2, .xz, .zst), Parquet, NPZ (a matrix `X`, its
         `feature_names`, other arrays as columns) or NPY (columns `x0`, `x1`, …).
-    target : str
-        Name of the column to predict; a column number where columns have no names.
+    target : str or SurvivalColumns
+        Name of the column to predict; a column number where columns have no names. Survival times
+        have two columns, ``SurvivalColumns(event="died", time="days")``.
     ids : str, optional
         Column that names the samples.
     blocks : str, optional
@@ -119,9 +126,9 @@ def read_table(
     drop, adjust = tuple(drop), tuple(adjust)
     if file.layout is not None and not transpose:  # before pandas is imported, which is slow
         names = file.layout.names
-        if target not in names and target in file.row_names():
+        if not set(columns_of(target)) <= {*names} and {*columns_of(target)} <= {*file.row_names()}:
             raise InputError(
-                f"The target {target!r} is a row of {path}, not a column; give --transpose if "
+                f"The target {str(target)!r} is a row of {path}, not a column; give --transpose if "
                 "rows are features."
             )
         _roles(names, target, (ids, blocks), adjust, drop, str(path))
@@ -144,7 +151,7 @@ def read_table(
 
 def table_of(
     frame: pd.DataFrame,
-    target: str,
+    target: TargetName,
     *,
     ids: str | None = None,
     blocks: str | None = None,
@@ -163,7 +170,7 @@ def table_of(
     position = None if first is None else np.arange(frame.shape[1]) + first
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
     drop, adjust = tuple(drop), tuple(adjust)
-    if {target, ids, blocks, *adjust, *drop} & set(frame.index.names) - {None}:
+    if {*columns_of(target), ids, blocks, *adjust, *drop} & set(frame.index.names) - {None}:
         position = None
         frame = frame.reset_index()
     names = [text_of(name) for name in frame.columns]
@@ -202,12 +209,20 @@ def table_of(
         covariates = covariates_of(frame.iloc[:, [names.index(name) for name in adjust]])
         beside |= set(adjust)
     notes: list[str] = []
-    y, kind = target_of(frame.iloc[:, names.index(target)], target, task, notes)
+    own = columns_of(target)
+    outcome = [frame.iloc[:, names.index(name)] for name in own]
+    kind: KnownTask
+    if isinstance(target, SurvivalColumns):
+        if task != "auto":
+            raise InputError("--task is for --target; survival times need none.")
+        y, kind = survival_columns(outcome[0], outcome[1], target), "survival"
+    else:
+        y, kind = target_of(outcome[0], target, task, notes)
     # Arrays beside the matrix of an archive describe the samples and are no features.
-    spare = set(frame.attrs.get("columns_beside", ())) - beside - {target}
+    spare = set(frame.attrs.get("columns_beside", ())) - beside - {*own}
     if spare:
         notes.append(f"Arrays beside the matrix were left out: {listed(sorted(spare))}.")
-    keep = [i for i, name in enumerate(names) if name != target and name not in beside | spare]
+    keep = [i for i, name in enumerate(names) if name not in beside | spare | {*own}]
     if not keep:
         raise InputError(f"{source} has no columns left beside the target; there are no features.")
     X, kept, categories, about = features_of(frame.iloc[:, keep], [names[i] for i in keep], source)
@@ -216,7 +231,7 @@ def table_of(
         X=X,
         y=y,
         feature_names=np.array([names[i] for i in used], str),
-        target=target,
+        target=str(target),
         task=kind,
         sample_ids=sample_ids,
         blocks=of_blocks,
@@ -229,26 +244,38 @@ def table_of(
 
 def _roles(
     names: Sequence[str],
-    target: str,
+    target: TargetName,
     about_samples: tuple[str | None, str | None],
     adjust: Iterable[str],
     drop: Iterable[str],
     source: str,
-) -> tuple[str, tuple[str | None, str | None], tuple[str, ...], set[str]]:
+) -> tuple[TargetName, tuple[str | None, str | None], tuple[str, ...], set[str]]:
     """The columns meant by target, ids, blocks and covariates, and those to leave out."""
-    target = _resolved(target, names, "target", source)
+    target = _resolved_target(target, names, source)
     beside = {_resolved(name, names, "column to leave out", source) for name in drop}
-    if target in beside:
-        raise InputError(f"{target!r} is the target and cannot be left out too.")
+    own = columns_of(target)
+    for wrong in beside.intersection(own):
+        raise InputError(f"{wrong!r} is the target and cannot be left out too.")
     found: list[str | None] = []
-    for name, what in zip(about_samples, ("ids", "blocks"), strict=True):
-        found.append(None if name is None else _resolved(name, names, f"column of {what}", source))
-        if found[-1] == target:
-            raise InputError(f"{target!r} is the target and cannot hold the {what} too.")
+    for given, what in zip(about_samples, ("ids", "blocks"), strict=True):
+        name = None if given is None else _resolved(given, names, f"column of {what}", source)
+        if name in own:
+            raise InputError(f"{name!r} is the target and cannot hold the {what} too.")
+        found.append(name)
     covariates = tuple(_resolved(name, names, "covariate", source) for name in adjust)
-    if target in covariates:
-        raise InputError(f"{target!r} is the target and cannot be a covariate too.")
+    for wrong in set(covariates).intersection(own):
+        raise InputError(f"{wrong!r} is the target and cannot be a covariate too.")
     return target, (found[0], found[1]), covariates, beside
+
+
+def _resolved_target(target: TargetName, names: Sequence[str], source: str) -> TargetName:
+    if isinstance(target, str):
+        return _resolved(target, names, "target", source)
+    event = _resolved(target.event, names, "column of events", source)
+    time = _resolved(target.time, names, "column of times", source)
+    if event == time:
+        raise InputError(f"{event!r} cannot hold both the events and the times; name two columns.")
+    return SurvivalColumns(event, time)
 
 
 def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:

@@ -13,7 +13,7 @@ from nullforest.io.text import texts_of
 if TYPE_CHECKING:
     import pandas as pd
 
-KnownTask = Literal["classification", "regression"]
+KnownTask = Literal["classification", "regression", "survival"]
 Task = Literal["auto", "classification", "regression"]
 TASKS: tuple[Task, ...] = ("auto", "classification", "regression")
 

@@ -12,6 +12,7 @@ from nullforest.engine.data.targets import as_target
 from nullforest.report.markdown import render_markdown
 from nullforest.report.render import render, render_json
 from nullforest.report.summary import summarize
+from nullforest.report.survival_facts import survival_facts
 from nullforest.selection.selection import Selection
 
 __all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
@@ -32,7 +33,8 @@ def render_html(
     selection, run, command
         As in :func:`summarize`.
     X, y : array-like, optional
-        The data, to warn of duplicated columns and of imbalanced classes.
+        The data, to warn of duplicated columns and of imbalanced classes, and to name the events
+        and the follow-up of survival times.
 
     Returns
     -------
@@ -55,4 +57,6 @@ def render_html(
     if y is not None:
         target = as_target(y, len(y))
         labels = None if target.classes is None else target.classes[target.values]
+        if target.survival is not None:
+            run = survival_facts(target.survival) | dict(run or {})
     return render(summarize(selection, run, command=command, X=X, labels=labels))

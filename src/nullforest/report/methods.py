@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nullforest import __version__
+from nullforest.report.survival_facts import LOG_RANK_SCORES, survival_sentence
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 from nullforest.selection.sentences import by_stratum, each_has_its_own
@@ -59,11 +60,16 @@ _NULLS = {
 def references(selection: Selection) -> list[str]:
     """References of the paragraph."""
     cited = _CITED.get(selection.error)
-    return [_BREIMAN, _KONUKOGLU, *([] if cited is None else [cited[1]])]
+    scores = [LOG_RANK_SCORES] if _is_survival(selection) else []
+    return [_BREIMAN, _KONUKOGLU, *scores, *([] if cited is None else [cited[1]])]
+
+
+def _is_survival(selection: Selection) -> bool:
+    return (selection.tally.settings or {}).get("criterion") == "logrank"
 
 
 def methods(selection: Selection, run: Mapping[str, Any]) -> str:
-    """A paragraph for the methods section; of the facts in `run`, "samples per tree" is used.
+    """A paragraph for the methods section; `run` has facts such as the samples per tree.
 
     Examples
     --------
@@ -82,6 +88,7 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     number = "" if tally.candidates is None else f"{tally.candidates} "
     sampled = run.get("samples per tree")
     bagged = f" Each tree was grown on a random part of the samples ({sampled})." if sampled else ""
+    target = survival_sentence(run) if _is_survival(selection) else ""
     each = each_has_its_own(selection.null)
     known = selection.null.describe()
     null = _NULLS.get(selection.null.kind, selection.null.kind).format(
@@ -98,7 +105,7 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     return (
         f"A random forest (Breiman, 2001) of {tally.n_trees} trees was grown on "
         f"{tally.n_samples} samples and {tally.n_features} features, with {number}"
-        f"candidate features drawn at random {drawn}.{bagged} The selection frequency of a "
+        f"candidate features drawn at random {drawn}.{bagged}{target} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
         f"(Konukoglu and Ganz, 2014), was compared with {null}.{_strata(selection)} Features were "
         f"selected at {rate}, that is with counts above {by_stratum(selection.thresholds, each)}, "

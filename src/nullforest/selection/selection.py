@@ -240,7 +240,7 @@ class Selection:
 
         Parameters
         ----------
-        kind : {"counts", "manhattan", "volcano", "stability", "trajectory"}
+        kind : {"counts", "manhattan", "volcano", "stability", "trajectory", "survival"}
             Which plot; see :mod:`nullforest.report.plots`.
         **options
             Of that plot's `from_selection`; `ax` is the axes to draw into.

@@ -9,6 +9,7 @@ from nullforest.report.plots.counts import CountsDisplay
 from nullforest.report.plots.display import Display
 from nullforest.report.plots.over_trees import StabilityDisplay, TrajectoryDisplay
 from nullforest.report.plots.significance import ManhattanDisplay, VolcanoDisplay
+from nullforest.report.plots.survival_curves import SurvivalDisplay
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
@@ -18,6 +19,7 @@ __all__ = [
     "Display",
     "ManhattanDisplay",
     "StabilityDisplay",
+    "SurvivalDisplay",
     "TrajectoryDisplay",
     "VolcanoDisplay",
     "plot",
@@ -29,6 +31,7 @@ DISPLAYS: dict[str, Any] = {
     "volcano": VolcanoDisplay,
     "stability": StabilityDisplay,
     "trajectory": TrajectoryDisplay,
+    "survival": SurvivalDisplay,
 }
 
 
