@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 
+#: Writers of files, by the option that names the file.
+Writers = Mapping[str, Callable[[Path], object]]
 #: Endings of the pictures that --plot draws.
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -29,6 +31,7 @@ class Outputs:
     tally: Path | None = None
     report: Path | None = None
     plot: Path | None = None
+    h5ad: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files that are wanted, by their option."""
@@ -59,7 +62,9 @@ class Outputs:
                     f"--{name} {path} cannot be written ({error.strerror}); give another name."
                 ) from None
 
-    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
+    def write(
+        self, selection: Selection, page: Callable[[], str], more: Writers | None = None
+    ) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
 
         Parameters
@@ -67,6 +72,8 @@ class Outputs:
         selection : Selection
         page : callable
             Makes the report, when it is its turn.
+        more : mapping, optional
+            Writers of further files, by their option.
 
         Returns
         -------
@@ -77,7 +84,10 @@ class Outputs:
         written, well = [], True
         for name, path in self.paths().items():
             try:
-                _write(name, path, selection, page)
+                if more is not None and name in more:
+                    more[name](path)
+                else:
+                    _write(name, path, selection, page)
             except Exception as error:
                 if name != "report" and not isinstance(error, OSError):
                     raise
@@ -124,9 +134,7 @@ def _write(name: str, path: Path, selection: Selection, page: Callable[[], str])
                 file.write(text)
 
 
-def write_each(
-    outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
-) -> tuple[list[Path], bool]:
+def write_each(outputs: Outputs, writers: Writers) -> tuple[list[Path], bool]:
     """Write each file by its own writer; return those written, and whether all were."""
     written, well = [], True
     for name, path in outputs.paths().items():

@@ -17,7 +17,9 @@ from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 @options.grouped
 def select(
     *,
-    data: Annotated[Path | None, typer.Argument(help=options.DATA_HELP, show_default=False)] = None,
+    data: Annotated[
+        list[Path] | None, typer.Argument(help=options.DATA_HELP, show_default=False)
+    ] = None,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
     ] = None,
@@ -37,6 +39,7 @@ def select(
     json: options.JsonOut = None,
     report: options.ReportOut = None,
     tally: options.TallyOut = None,
+    h5ad: options.H5adOut = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -52,8 +55,8 @@ def select(
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
-    if data is None or target is None:
-        if resume is None or data is not None or target is not None:
+    if not data or target is None:
+        if resume is None or data or target is not None:
             raise InputError(
                 "Missing the table or --target; give both, as in nullforest select patients.csv "
                 "--target ill."
@@ -64,17 +67,18 @@ def select(
         select(**(given | recalled(resume) | now | {"force": force, "quiet": quiet}))
         return
     options.check_level(alpha)
-    outputs = Outputs(table=table, json=json, report=report, tally=tally)
+    outputs = Outputs(table=table, json=json, report=report, tally=tally, h5ad=h5ad)
     resumable = None
     if resume is not None:
         from nullforest.cli.resume import Resumable
 
         resumable = Resumable(resume, given, outputs, save_every)
-    outputs.check(force=force, never=[data], ours=() if resumable is None else resumable.ours)
+    outputs.check(force=force, never=data, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
+    from nullforest.cli.matrix_outputs import matrix_outputs
     from nullforest.compute import connected
 
     settings = growing.settings(first_tree)
@@ -92,13 +96,14 @@ def select(
             watched=report is not None,
             resumable=resumable,
         )
-        command = ["nullforest", "select", str(data), "--target", target]
+        command = ["nullforest", "select", *map(str, data), "--target", target]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
         command += [word for name in reading.adjust or () for word in ("--adjust", name)]
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
+        command += reading.matrix_words()
         command += ["--task", read.task, "--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += options_of(settings, selection.tally)
         # Files first: a closed terminal must not cost the work of hours.
@@ -108,11 +113,12 @@ def select(
                 selection,
                 read,
                 settings,
-                data.name,
+                data[0].name,
                 command,
                 reading.blocks,
                 reading.adjust or (),
             ),
+            matrix_outputs(data, read, selection),
         )
     screen.show(selection)
     screen.say_written(written)
