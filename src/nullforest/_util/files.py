@@ -59,7 +59,7 @@ def reading(path: Path, form: str = "") -> Iterator[None]:
         raise InputError(f"{path} may not be read; change its permissions.") from None
     except UnicodeDecodeError:
         raise InputError(
-            f"{path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
+            f"{path} is not a table of text in UTF-8 or UTF-16; if it is text, save it as UTF-8."
         ) from None
     except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and pyarrow
         raise InputError(

@@ -17,6 +17,7 @@ from nullforest._util.words import listed
 from nullforest.io.formats import TableFile
 from nullforest.io.matrix_files import MatrixOptions, found_files, kind_of, read_matrix, single
 from nullforest.io.text import text_of, texts_of
+from nullforest.io.transposed import frame_matrix, hint_to_transpose
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,19 +140,24 @@ def read_table(
             raise InputError(f"--{option} is for tables, and {paths[0]} is none; leave it out.")
         matrix = read_matrix(paths, kind, options)
         return matrix_table(matrix, target, options, str(path), ids=ids, **roles)
-    options.refuse(list(MatrixOptions.__dataclass_fields__), "a table")
+    options.refuse(("layer", "names", "mask", "mesh"), "a table")
     path = single(paths)
     file = TableFile(path, decimal)
-    if file.layout is not None and not transpose:  # before pandas is imported, which is slow
-        names = file.layout.names
-        if target not in names and target in file.row_names():
-            raise InputError(
-                f"The target {target!r} is a row of {path}, not a column; give --transpose if "
-                "rows are features."
-            )
+    beside = options.sample_table is not None
+    if file.layout is not None and not transpose and not beside:
+        names = file.layout.names  # before pandas is imported, which is slow
+        if target not in names:
+            hint_to_transpose(file, target)
         _roles(names, target, (ids, blocks), adjust, drop, str(path))
     frame = file.read(transpose=transpose)
-    table = table_of(frame, target, ids=ids, drop=drop, source=str(path), **roles)
+    if beside:
+        matrix = frame_matrix(frame, drop, str(path))
+        table = matrix_table(matrix, target, options, str(path), ids=ids, **roles)
+    else:
+        if options.obs_filter or options.matched_only:
+            option = "obs-filter" if options.obs_filter else "matched-only"
+            raise InputError(f"--{option} needs a table of samples, --sample-table FILE.")
+        table = table_of(frame, target, ids=ids, drop=drop, source=str(path), **roles)
     if decimal is None and file.layout is not None and file.layout.decimal == ",":
         note = "Numbers were read with a decimal comma."
         table = replace(table, notes=(note, *table.notes))
