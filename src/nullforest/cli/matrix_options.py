@@ -42,10 +42,18 @@ class MatrixReading:
         _matrix(help="Surface of the vertices (GIFTI or FreeSurfer); left, then right."),
     ] = None
 
+    atlas: Annotated[
+        list[Path] | None,
+        _matrix(help="Labels of regions: NIfTI, .annot, .label.gii or .dlabel.nii; left, right."),
+    ] = None
+    atlas_labels: Annotated[
+        Path | None, _matrix(help="Table of the atlas with the columns index and name.")
+    ] = None
+
     def matrix_options(self) -> dict[str, Any]:
         """The options by their names in Python."""
         given = {field.name: getattr(self, field.name) for field in fields(MatrixReading)}
-        return given | {"mesh": tuple(self.mesh or ())}
+        return given | {"mesh": tuple(self.mesh or ()), "atlas": tuple(self.atlas or ())}
 
     def matrix_words(self) -> list[str]:
         """The options that were given, as words of a command."""

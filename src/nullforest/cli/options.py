@@ -100,6 +100,21 @@ ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser
 H5adOut = Annotated[
     Path | None, _out("--h5ad", help="The .h5ad file again, with the results in var and uns.")
 ]
+MapsOut = Annotated[
+    Path | None,
+    _out("--maps", help="Folder for maps of −log10 p, q and the selected features of images."),
+]
+ClustersOut = Annotated[
+    Path | None,
+    _out("--clusters", help="Connected clusters of selected voxels or vertices, as CSV."),
+]
+SelectionPlotOut = Annotated[
+    Path | None,
+    _out(
+        "--plot",
+        help="A picture (PNG, SVG, PDF): glass brain, surfaces, Manhattan plot, or counts.",
+    ),
+]
 TallyOut = Annotated[Path | None, _out("--tally", help="The selection counts, for merge and plan.")]
 PlotOut = Annotated[Path | None, _out("--plot", help="A picture: PNG, SVG or PDF.")]
 Force = Annotated[bool, _out("--force", help="Overwrite existing files.")]

@@ -32,6 +32,8 @@ class Outputs:
     report: Path | None = None
     plot: Path | None = None
     h5ad: Path | None = None
+    maps: Path | None = None
+    clusters: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files that are wanted, by their option."""
@@ -100,13 +102,18 @@ class Outputs:
 
 
 def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
-    if path.is_dir():
+    if name == "maps":  # a folder
+        if path.is_dir() and any(path.iterdir()) and not force:
+            raise InputError(f"{path} holds files already; give another folder, or --force.")
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--maps {path} is a file; give the name of a folder.")
+    elif path.is_dir():
         raise InputError(f"--{name} {path} is a folder; give the name of a file.")
     if path.is_char_device() or path.is_fifo():
         return  # written into; nothing is lost
-    if path.exists() and not path.is_file():
+    if name != "maps" and path.exists() and not path.is_file():
         raise InputError(f"--{name} {path} is a device; give the name of a file.")
-    if os.path.lexists(path) and not force:
+    if name != "maps" and os.path.lexists(path) and not force:
         raise InputError(f"{path} exists already; give another name, or --force.")
     if not place.parent.is_dir():
         raise InputError(f"There is no folder {place.parent} for --{name}; create it first.")

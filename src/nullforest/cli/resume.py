@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from nullforest.engine import RankTable
     from nullforest.selection.selection import Selection
 
-_FILES = ("table", "json", "report", "tally", "h5ad", "sample_table", "mask")
+_FILES = (
+    *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot"),
+    *("sample_table", "mask", "atlas_labels"),
+)
 #: Options that name several files.
-_LISTS = ("data", "mesh")
+_LISTS = ("data", "mesh", "atlas")
 #: Options that may be others when the run resumes.
 _FREE = ("resume", "save_every", "jobs", "cluster", "quiet", "force")
 #: Name of the options in the checkpoint.

@@ -39,7 +39,10 @@ def select(
     json: options.JsonOut = None,
     report: options.ReportOut = None,
     tally: options.TallyOut = None,
+    plot: options.SelectionPlotOut = None,
     h5ad: options.H5adOut = None,
+    maps: options.MapsOut = None,
+    clusters: options.ClustersOut = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -52,8 +55,9 @@ def select(
     """
     given = dict(locals())  # the options, before anything else has a name
     given |= vars(given.pop("reading")) | vars(given.pop("growing"))
+    from nullforest.cli.matrix_outputs import check_outputs, matrix_outputs, with_clusters
     from nullforest.cli.outputs import Outputs
-    from nullforest.cli.screen import Screen
+    from nullforest.cli.screen import ROWS, Screen
 
     if not data or target is None:
         if resume is None or data or target is not None:
@@ -67,7 +71,16 @@ def select(
         select(**(given | recalled(resume) | now | {"force": force, "quiet": quiet}))
         return
     options.check_level(alpha)
-    outputs = Outputs(table=table, json=json, report=report, tally=tally, h5ad=h5ad)
+    outputs = Outputs(
+        table=table,
+        json=json,
+        report=report,
+        tally=tally,
+        plot=plot,
+        h5ad=h5ad,
+        maps=maps,
+        clusters=clusters,
+    )
     resumable = None
     if resume is not None:
         from nullforest.cli.resume import Resumable
@@ -76,9 +89,9 @@ def select(
     outputs.check(force=force, never=data, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
+    check_outputs(outputs, data, read)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
-    from nullforest.cli.matrix_outputs import matrix_outputs
     from nullforest.compute import connected
 
     settings = growing.settings(first_tree)
@@ -96,6 +109,7 @@ def select(
             watched=report is not None,
             resumable=resumable,
         )
+        selection, found_clusters = with_clusters(read, selection)
         command = ["nullforest", "select", *map(str, data), "--target", target]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
@@ -118,8 +132,10 @@ def select(
                 reading.blocks,
                 reading.adjust or (),
             ),
-            matrix_outputs(data, read, selection),
+            matrix_outputs(data[0], read, selection),
         )
     screen.show(selection)
+    if found_clusters is not None:
+        screen.show_frame(found_clusters.head(ROWS))
     screen.say_written(written)
     raise typer.Exit(0 if well else BAD_INPUT)

@@ -50,12 +50,24 @@ class FeatureMatrix:
     unit: str = "feature"
     notes: tuple[str, ...] = ()
 
+    @property
+    def units(self) -> str:
+        """Several features."""
+        return "vertices" if self.unit == "vertex" else f"{self.unit}s"
+
     def of_samples(self, rows: Ints, samples: pd.DataFrame) -> FeatureMatrix:
         """The same features of some samples, in the order given, of which `samples` tells."""
         X = self.X
         if not np.array_equal(rows, np.arange(X.shape[0])):
             X = X.subset(rows=rows) if isinstance(X, ColumnStore) else X[rows]
         return replace(self, X=X, samples=samples)
+
+    def annotated(self, column: str, values: NDArray[Any]) -> FeatureMatrix:
+        """The same matrix with a further column of annotations."""
+        import pandas as pd
+
+        known = pd.DataFrame() if self.annotations is None else self.annotations
+        return replace(self, annotations=known.assign(**{column: values}))
 
     def usable(self, source: str) -> tuple[Any, Ints, list[str]]:
         """The matrix without constant features, the numbers of those kept, and notes."""
@@ -70,16 +82,15 @@ class FeatureMatrix:
         notes, X, kept = [], self.X, np.flatnonzero(varies)
         if not varies.all():
             left = self.feature_names[~varies]
-            s = "s" if len(left) > 1 else ""
             notes.append(
-                f"{len(left)} {self.unit}{s} left out, since all samples have the same value: "
-                f"{listed(left)}."
+                f"{len(left)} {self.units if len(left) > 1 else self.unit} left out, since all "
+                f"samples have the same value: {listed(left)}."
             )
             X = X.subset(columns=kept) if isinstance(X, ColumnStore) else X[:, kept]
         if (gaps := missing[varies]).any():
             notes.append(
                 f"{gaps.sum()} values are missing in {np.count_nonzero(gaps)} of {len(kept)} "
-                f"{self.unit}s; each split sends them to the side that fits better."
+                f"{self.units}; each split sends them to the side that fits better."
             )
         return X, kept, notes
 
@@ -94,7 +105,7 @@ class FeatureMatrix:
                 return low, high, np.zeros(F, np.int64)
         low, high, missing = np.empty(F), np.empty(F), np.zeros(F, np.int64)
         width = max(1, _BLOCK // (8 * max(S, 1)))
-        with progress_bar(f"Reading {self.unit}s") as tell:
+        with progress_bar(f"Reading {self.units}") as tell:
             for begin in range(0, F, width):
                 tell(begin, F)
                 here = slice(begin, begin + width)

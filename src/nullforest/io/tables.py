@@ -114,8 +114,9 @@ def read_table(
     decimal : {".", ","}, optional
         Decimal mark of a table of text; told from its first lines unless given.
     **of_matrix
-        Options of images and matrices of genes: layer, names, obs_filter, mask, mesh,
-        sample_table, matched_only; see :class:`nullforest.io.matrix_files.MatrixOptions`.
+        Options of images and matrices of genes: layer, names, obs_filter, mask, mesh, atlas,
+        atlas_labels, sample_table, matched_only; see
+        :class:`nullforest.io.matrix_files.MatrixOptions`.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def read_table(
             raise InputError(f"--{option} is for tables, and {paths[0]} is none; leave it out.")
         matrix = read_matrix(paths, kind, options)
         return matrix_table(matrix, target, options, str(path), ids=ids, **roles)
-    options.refuse(("layer", "names", "mask", "mesh"), "a table")
+    options.refuse(("layer", "names", "mask", "mesh", "atlas", "atlas_labels"), "a table")
     path = single(paths)
     file = TableFile(path, decimal)
     beside = options.sample_table is not None
