@@ -124,7 +124,7 @@ class SurfaceGeometry:
         return paths
 
     def draw(self, values: Floats, threshold: float, title: str) -> Any:
-        """Each surface from outside and from the middle."""
+        """Each surface from outside and from the middle, inflated where such a shape is known."""
         if any(part.mesh is None for part in self.parts):
             raise InputError("A figure of a surface needs its mesh; give it with --mesh.")
         pyplot = optional("matplotlib.pyplot", "neuro", "Drawing a surface")
@@ -141,12 +141,14 @@ class SurfaceGeometry:
 
 def _draw_part(axes: Any, part: SurfacePart, values: Floats, threshold: float, top: float) -> None:
     plotting = optional("nilearn.plotting", "neuro", "Drawing a surface")
-    assert part.mesh is not None
+    mesh = part.mesh
+    assert mesh is not None
+    points = mesh.coordinates if mesh.inflated is None else mesh.inflated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of nilearn, on empty maps and layouts
         for ax, view in zip(axes, ("lateral", "medial"), strict=True):
             plotting.plot_surf_stat_map(
-                [part.mesh.coordinates, part.mesh.faces],
+                [points, mesh.faces],
                 values,
                 hemi=part.hemisphere or "left",
                 view=view,
@@ -157,6 +159,7 @@ def _draw_part(axes: Any, part: SurfacePart, values: Floats, threshold: float, t
                 cmap="inferno",
                 colorbar=view == "medial",
                 engine="matplotlib",
+                avg_method="max",  # of the corners, so that single vertices are seen
                 axes=ax,
                 figure=ax.figure,
                 title=f"{part.hemisphere} {view}".strip(),

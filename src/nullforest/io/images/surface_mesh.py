@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +19,11 @@ _FSAVERAGE5 = 10_242
 
 @dataclass(frozen=True, eq=False)
 class SurfaceMesh:
-    """Coordinates of the vertices, and the triangles between them."""
+    """Coordinates of the vertices, the triangles between them, and a shape to draw."""
 
     coordinates: Floats
     faces: Ints
+    inflated: Floats | None = None
 
     def edges(self) -> tuple[Ints, Ints]:
         """Pairs of vertices that a triangle joins, each once."""
@@ -77,7 +78,9 @@ def _fsaverage5(hemisphere: str) -> SurfaceMesh | None:
     except MissingExtraError:
         return None
     files = datasets.fetch_surf_fsaverage("fsaverage5")
-    return load_mesh(Path(files[f"pial_{hemisphere or 'left'}"]))
+    side = hemisphere or "left"
+    inflated = load_mesh(Path(files[f"infl_{side}"])).coordinates
+    return replace(load_mesh(Path(files[f"pial_{side}"])), inflated=inflated)
 
 
 def background(hemisphere: str, size: int) -> NDArray[np.float64] | None:
