@@ -90,7 +90,7 @@ def test_layers_and_filters_change_the_question(tmp_path, run):
         (["-t", "group", "--obs-filter", "tissue = 3"], "--obs-filter tissue = 3 "),
         (["-t", "group", "--obs-filter", "colour == 1"], "cannot be used"),
         (["-t", "group", "--obs-filter", "tissue == 'x'"], "leaves no sample"),
-        (["-t", "group", "--mask", "m.nii"], "--mask does not apply to a h5ad file"),
+        (["-t", "group", "--mask", "m.nii"], "--mask does not apply to an .h5ad file"),
         (["-t", "group", "--transpose"], "--transpose is for tables"),
     ],
 )

@@ -99,7 +99,7 @@ def select_genes(
     if not (hasattr(data, "var_names") and hasattr(data, "obs")):
         raise InputError("select_genes takes an AnnData; read one with anndata.read_h5ad(path).")
     matrix = matrix_of(data, layer=layer, names=names)
-    roles = {"blocks": blocks, "adjust": tuple(adjust), "task": task}
+    roles: dict[str, Any] = {"blocks": blocks, "adjust": tuple(adjust), "task": task}
     table = matrix_table(matrix, target, MatrixOptions(), "the AnnData", **roles)
     given = {
         "criterion": "gini" if table.task == "classification" else "variance",
