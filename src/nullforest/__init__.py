@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from nullforest.evaluation.planning import PowerPlan as PowerPlan
     from nullforest.evaluation.planning import plan as plan
     from nullforest.features.correlated import find_correlated as find_correlated
+    from nullforest.features.genes import select_genes as select_genes
     from nullforest.features.groups import GroupSelection as GroupSelection
     from nullforest.features.groups import select_groups as select_groups
     from nullforest.features.interactions import find_interactions as find_interactions
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
+    from nullforest.io import read_table as read_table
     from nullforest.nulls import null as null
     from nullforest.report import plots as plots
     from nullforest.selection.forecast import Forecast as Forecast
@@ -70,9 +72,11 @@ _NAMES = {
     "evaluation.comparison": "Comparison compare compare_runs",
     "evaluation.planning": "PowerPlan plan",
     "features.correlated": "find_correlated",
+    "features.genes": "select_genes",
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
+    "io": "read_table",
     "nulls": "null",
     "selection.forecast": "Forecast more_trees",
     "selection.selection": "Selection select",

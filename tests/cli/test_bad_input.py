@@ -44,7 +44,7 @@ def _not_a_table(frame, tmp_path):
 def _binary(frame, tmp_path):
     path = tmp_path / "image.csv"
     path.write_bytes(bytes(range(128, 256)) * 20)
-    return [path, "--target", "ill"], "is not a table of text in UTF-8"
+    return [path, "--target", "ill"], "is not a table of text in UTF-8 or UTF-16"
 
 
 def _cut_short(frame, tmp_path):

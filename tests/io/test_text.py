@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nullforest._util.errors import InputError
@@ -162,3 +163,68 @@ def test_no_cell_ends_the_process(tmp_path):
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, "survived"), done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_unicode_text_of_a_spreadsheet_is_read(encoding, tmp_path):
+    path = tmp_path / "excel.txt"  # "Unicode text" of Excel: UTF-16, tabs, decimal comma
+    text = "Größe\tb\ty\r\n1,5\t2\tu\r\n3,25\t-0,5\tv\r\n0,125\t7\tu\r\n"
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    path.write_bytes(mark + text.encode(encoding))
+    table = read_table(path, "y")
+    assert table.feature_names.tolist() == ["Größe", "b"]
+    assert table.X.tolist() == X
+    assert table.y.tolist() == Y
+    path.write_text(f"s\t{text.splitlines()[0]}\nTP53\t1\t2\t3\nill\ty\tn\ty\n", "utf-16")
+    with pytest.raises(InputError, match=r"'ill' is a row .* give --transpose"):
+        read_table(path, "ill")
+
+
+def _genes_by_samples(folder, samples=8):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        rng.normal(size=(100, samples)),
+        index=[f"ENSG{i}" for i in range(100)],
+        columns=[f"s{i}" for i in range(samples)],
+    )
+    frame.to_csv(folder / "genes.csv")
+    about = pd.DataFrame({"sample": frame.columns[::-1], "ill": list("yn") * (samples // 2)})
+    about.to_csv(folder / "samples.csv", index=False)
+    return frame, about
+
+
+def test_genes_in_rows_are_recognised_and_joined_with_the_samples(tmp_path):
+    frame, about = _genes_by_samples(tmp_path)
+    with pytest.raises(InputError, match=r"genes × samples: 100 named rows .* --sample-table"):
+        read_table(tmp_path / "genes.csv", "ill")
+    table = read_table(
+        *(tmp_path / "genes.csv", "ill"), transpose=True, sample_table=tmp_path / "samples.csv"
+    )
+    np.testing.assert_array_equal(table.X, frame.T.to_numpy())
+    assert table.feature_names.tolist() == list(frame.index)
+    assert table.sample_ids.tolist() == list(frame.columns)
+    assert table.y.tolist() == about.set_index("sample").loc[frame.columns, "ill"].tolist()
+    with pytest.raises(InputError, match=r"--obs-filter needs a table of samples"):
+        read_table(tmp_path / "samples.csv", "ill", obs_filter="ill == 'y'")
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="does not name its samples"):
+        read_table(numbers, "ill", sample_table=tmp_path / "samples.csv")
+
+
+def test_samples_on_one_side_only_are_refused_or_left_out(tmp_path):
+    frame, about = _genes_by_samples(tmp_path)
+    about.iloc[1:].replace("s0", "s99").to_csv(tmp_path / "samples.csv", index=False)
+    given = {"transpose": True, "sample_table": tmp_path / "samples.csv"}
+    with pytest.raises(InputError, match=r"2 samples have no row .*: 's0', 's7'; 1 sample has a"):
+        read_table(tmp_path / "genes.csv", "ill", **given)
+    table = read_table(tmp_path / "genes.csv", "ill", matched_only=True, **given)
+    assert table.sample_ids.tolist() == [f"s{i}" for i in range(1, 7)]
+    np.testing.assert_array_equal(table.X, frame.T.to_numpy()[1:7])
+    assert any(note.startswith("Left out: 2 samples have no row") for note in table.notes)
+    about.assign(sample="s1").to_csv(tmp_path / "samples.csv", index=False)
+    with pytest.raises(InputError, match="'s1' occurs more than once"):
+        read_table(tmp_path / "genes.csv", "ill", **given)
+    about.assign(sample=[f"q{i}" for i in range(8)]).to_csv(tmp_path / "samples.csv", index=False)
+    with pytest.raises(InputError, match="No sample of the data"):
+        read_table(tmp_path / "genes.csv", "ill", matched_only=True, **given)

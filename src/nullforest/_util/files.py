@@ -59,7 +59,7 @@ def reading(path: Path, form: str = "") -> Iterator[None]:
         raise InputError(f"{path} may not be read; change its permissions.") from None
     except UnicodeDecodeError:
         raise InputError(
-            f"{path} is not a table of text in UTF-8; if it is text, save it as UTF-8."
+            f"{path} is not a table of text in UTF-8 or UTF-16; if it is text, save it as UTF-8."
         ) from None
     except Exception as error:  # damaged bytes raise anything in zip, zlib, numpy and pyarrow
         raise InputError(
@@ -109,9 +109,37 @@ def writing(path: Any, *, binary: bool = False) -> Iterator[IO[Any]]:
         raise
 
 
+@contextmanager
+def writing_beside(path: Any) -> Iterator[Path]:
+    """Path of a file beside `path`, for libraries that open their files themselves.
+
+    It has the same ending, is renamed to `path` when all went well, and is removed otherwise.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "map.nii.gz"
+    >>> with writing_beside(path) as partial:
+    ...     _ = partial.write_text("whole")
+    >>> partial.name.endswith(".part.nii.gz"), path.read_text()
+    (True, 'whole')
+    """
+    path = _resolved(as_path(path))
+    ending = "".join(path.suffixes[-2:])
+    partial = path.with_name(f"{_partial_prefix(path)}{secrets.token_hex(4)}.part{ending}")
+    try:
+        yield partial
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())  # the rename must not reach the disk before the content
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
 def remove_partial(path: Path) -> None:
     """Remove what killed processes left of a file that only they wrote."""
-    name = re.compile(re.escape(_partial_prefix(path)) + r"[0-9a-f]{8}\.part")
+    name = re.compile(re.escape(_partial_prefix(path)) + r"[0-9a-f]{8}\.part(\..*)?")
     for other in path.parent.iterdir() if path.parent.is_dir() else ():
         if name.fullmatch(other.name) and not other.is_symlink():
             other.unlink(missing_ok=True)

@@ -96,6 +96,7 @@ def select_features(
         notes=(*table.notes, *selection.notes, *kept_note),
         seconds=round(time.perf_counter() - start, 3),
         columns=table.columns,
+        annotations=table.annotations,
     )
 
 

@@ -14,6 +14,7 @@ import typer
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
+from nullforest.cli.matrix_options import MatrixReading
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
@@ -33,7 +34,10 @@ _how = partial(typer.Option, rich_help_panel="The error rate")
 _forest = partial(typer.Option, rich_help_panel="The forest")
 _out = partial(typer.Option, rich_help_panel="What to write")
 
-DATA_HELP = "Table of samples: CSV or TSV (also .gz, .bz2, .xz, .zst), Parquet, NPZ, NPY."
+DATA_HELP = (
+    "Table of samples: CSV or TSV (also .gz, .bz2, .xz, .zst), Parquet, NPZ, NPY. Or images "
+    "(NIfTI, GIFTI, MGH, CIFTI), genes (.h5ad, 10x) or genotypes (PLINK, VCF)."
+)
 Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
 Target = Annotated[
     str | None, _data("--target", "-t", help="Column to predict.", show_default=False)
@@ -96,6 +100,24 @@ SaveEvery = Annotated[float, _forest(min=0.0, help="With --resume: seconds betwe
 TableOut = Annotated[Path | None, _out("--table", help="The table, as CSV.")]
 JsonOut = Annotated[Path | None, _out("--json", help="The result, as JSON.")]
 ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser (HTML).")]
+H5adOut = Annotated[
+    Path | None, _out("--h5ad", help="The .h5ad file again, with the results in var and uns.")
+]
+MapsOut = Annotated[
+    Path | None,
+    _out("--maps", help="Folder for maps of −log10 p, q and the selected features of images."),
+]
+ClustersOut = Annotated[
+    Path | None,
+    _out("--clusters", help="Connected clusters of selected voxels or vertices, as CSV."),
+]
+SelectionPlotOut = Annotated[
+    Path | None,
+    _out(
+        "--plot",
+        help="A picture (PNG, SVG, PDF): glass brain, surfaces, Manhattan plot, or counts.",
+    ),
+]
 TallyOut = Annotated[Path | None, _out("--tally", help="The selection counts, for merge and plan.")]
 PlotOut = Annotated[Path | None, _out("--plot", help="A picture: PNG, SVG or PDF.")]
 Force = Annotated[bool, _out("--force", help="Overwrite existing files.")]
@@ -103,8 +125,8 @@ Quiet = Annotated[bool, _out("--quiet", "-q", help="Print nothing but errors.")]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How the table is read."""
+class Reading(MatrixReading):
+    """How the data are read."""
 
     takes_categories: ClassVar[bool] = False
 
@@ -141,15 +163,16 @@ class Reading:
         _data(help="Decimal mark of the numbers.", show_default="told from the table"),
     ] = None
 
-    def read(self, data: Path, target: str | None, screen: Screen) -> Table:
-        """The table of a file."""
+    def read(self, data: Path | list[Path], target: str | None, screen: Screen) -> Table:
+        """The table of a file, or of several images."""
         from nullforest.io import read_table
 
-        given: dict[str, Any] = dict(vars(self))
+        given: dict[str, Any] = dict(vars(self)) | self.matrix_options()
         of_target = self.target_name(target)
         del given["time"], given["event"]
         lists: dict[str, Any] = {n: given[n] or () for n in ("drop", "adjust") if n in given}
-        with screen.waiting(f"Reading {data.name}"):
+        first = data if isinstance(data, Path) else data[0]
+        with screen.waiting(f"Reading {first.name}"):
             table = read_table(data, of_target, **(given | lists))
         if table.categories is not None and not self.takes_categories:
             name = table.feature_names[table.categories.argmax()]
@@ -266,7 +289,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     options: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
         if group := groups.get(name):
-            options += signature(group, eval_str=True).parameters.values()
+            own = get_type_hints(group, include_extras=True)  # each in the module of its class
+            of_group = signature(group).parameters.items()
+            options += [option.replace(annotation=own[key]) for key, option in of_group]
         else:
             options.append(parameter.replace(annotation=hints[name]))
     options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 
+#: Writers of files, by the option that names the file.
+Writers = Mapping[str, Callable[[Path], object]]
 #: Endings of the pictures that --plot draws.
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -29,6 +31,9 @@ class Outputs:
     tally: Path | None = None
     report: Path | None = None
     plot: Path | None = None
+    h5ad: Path | None = None
+    maps: Path | None = None
+    clusters: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files that are wanted, by their option."""
@@ -59,7 +64,9 @@ class Outputs:
                     f"--{name} {path} cannot be written ({error.strerror}); give another name."
                 ) from None
 
-    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
+    def write(
+        self, selection: Selection, page: Callable[[], str], more: Writers | None = None
+    ) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
 
         Parameters
@@ -67,6 +74,8 @@ class Outputs:
         selection : Selection
         page : callable
             Makes the report, when it is its turn.
+        more : mapping, optional
+            Writers of further files, by their option.
 
         Returns
         -------
@@ -77,7 +86,10 @@ class Outputs:
         written, well = [], True
         for name, path in self.paths().items():
             try:
-                _write(name, path, selection, page)
+                if more is not None and name in more:
+                    more[name](path)
+                else:
+                    _write(name, path, selection, page)
             except Exception as error:
                 if name != "report" and not isinstance(error, OSError):
                     raise
@@ -90,13 +102,18 @@ class Outputs:
 
 
 def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
-    if path.is_dir():
+    if name == "maps":  # a folder
+        if path.is_dir() and any(path.iterdir()) and not force:
+            raise InputError(f"{path} holds files already; give another folder, or --force.")
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--maps {path} is a file; give the name of a folder.")
+    elif path.is_dir():
         raise InputError(f"--{name} {path} is a folder; give the name of a file.")
     if path.is_char_device() or path.is_fifo():
         return  # written into; nothing is lost
-    if path.exists() and not path.is_file():
+    if name != "maps" and path.exists() and not path.is_file():
         raise InputError(f"--{name} {path} is a device; give the name of a file.")
-    if os.path.lexists(path) and not force:
+    if name != "maps" and os.path.lexists(path) and not force:
         raise InputError(f"{path} exists already; give another name, or --force.")
     if not place.parent.is_dir():
         raise InputError(f"There is no folder {place.parent} for --{name}; create it first.")
@@ -124,9 +141,7 @@ def _write(name: str, path: Path, selection: Selection, page: Callable[[], str])
                 file.write(text)
 
 
-def write_each(
-    outputs: Outputs, writers: Mapping[str, Callable[[Path], object]]
-) -> tuple[list[Path], bool]:
+def write_each(outputs: Outputs, writers: Writers) -> tuple[list[Path], bool]:
     """Write each file by its own writer; return those written, and whether all were."""
     written, well = [], True
     for name, path in outputs.paths().items():

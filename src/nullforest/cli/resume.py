@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import remove_partial
-from nullforest.cli.outputs import Outputs
+from nullforest.cli.outputs import Outputs, Writers
 from nullforest.compute.checkpoints import Checkpoint
 from nullforest.engine.resuming import KIND, ForestCheckpoint
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from nullforest.engine import RankTable
     from nullforest.selection.selection import Selection
 
-_FILES = ("data", "table", "json", "report", "tally")
+_FILES = (
+    *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot"),
+    *("sample_table", "mask", "atlas_labels"),
+)
+#: Options that name several files.
+_LISTS = ("data", "mesh", "atlas")
 #: Options that may be others when the run resumes.
 _FREE = ("resume", "save_every", "jobs", "cluster", "quiet", "force")
 #: Name of the options in the checkpoint.
@@ -44,7 +49,11 @@ class Resumable:
     ) -> None:
         self.folder, self.outputs, self.save_every = folder, outputs, save_every
         self._options = {
-            name: str(value) if isinstance(value, Path) else value
+            name: [str(path) for path in value]
+            if name in _LISTS and value
+            else str(value)
+            if isinstance(value, Path)
+            else value
             for name, value in given.items()
             if name not in _FREE
         }
@@ -65,12 +74,14 @@ class Resumable:
         self._keep({path for path in self._places() if path.exists()} | self.ours)
         return self._forest
 
-    def write(self, selection: Selection, page: Callable[[], str]) -> tuple[list[Path], bool]:
+    def write(
+        self, selection: Selection, page: Callable[[], str], more: Writers | None = None
+    ) -> tuple[list[Path], bool]:
         """Write the outputs as :meth:`Outputs.write` does, so that a kill can be resumed from."""
         self._keep(self._places() | self.ours)
         for path in self._places():
             remove_partial(path)
-        written, well = self.outputs.write(selection, page)
+        written, well = self.outputs.write(selection, page, more)
         if well:
             self._keep(set())  # from now on they are the user's
         return written, well
@@ -91,10 +102,13 @@ def recalled(folder: Path) -> dict[str, Any]:
             f"There is no run in {folder} that could be resumed; give the data and the target."
         )
     options, where = dict(known["options"]), Path(known["where"])
+    home = Path() if where == Path.cwd() else where
     for name in _FILES:
         if options.get(name):
-            given = Path(options[name])
-            options[name] = given if where == Path.cwd() else where / given
+            options[name] = home / options[name]
+    for name in _LISTS:
+        if options.get(name):
+            options[name] = [home / path for path in options[name]]
     return options
 
 

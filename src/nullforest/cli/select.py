@@ -17,7 +17,9 @@ from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 @options.grouped
 def select(
     *,
-    data: Annotated[Path | None, typer.Argument(help=options.DATA_HELP, show_default=False)] = None,
+    data: Annotated[
+        list[Path] | None, typer.Argument(help=options.DATA_HELP, show_default=False)
+    ] = None,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
     ] = None,
@@ -37,6 +39,10 @@ def select(
     json: options.JsonOut = None,
     report: options.ReportOut = None,
     tally: options.TallyOut = None,
+    plot: options.SelectionPlotOut = None,
+    h5ad: options.H5adOut = None,
+    maps: options.MapsOut = None,
+    clusters: options.ClustersOut = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,11 +57,12 @@ def select(
     """
     given = dict(locals())  # the options, before anything else has a name
     given |= vars(given.pop("reading")) | vars(given.pop("growing"))
+    from nullforest.cli.matrix_outputs import check_outputs, matrix_outputs, with_clusters
     from nullforest.cli.outputs import Outputs
-    from nullforest.cli.screen import Screen
+    from nullforest.cli.screen import ROWS, Screen
 
-    if data is None or not reading.has_target(target):
-        if resume is None or data is not None or reading.has_target(target):
+    if not data or not reading.has_target(target):
+        if resume is None or data or reading.has_target(target):
             raise InputError(
                 "Missing the table or --target; give both, as in nullforest select patients.csv "
                 "--target ill."
@@ -66,15 +73,25 @@ def select(
         select(**(given | recalled(resume) | now | {"force": force, "quiet": quiet}))
         return
     options.check_level(alpha)
-    outputs = Outputs(table=table, json=json, report=report, tally=tally)
+    outputs = Outputs(
+        table=table,
+        json=json,
+        report=report,
+        tally=tally,
+        plot=plot,
+        h5ad=h5ad,
+        maps=maps,
+        clusters=clusters,
+    )
     resumable = None
     if resume is not None:
         from nullforest.cli.resume import Resumable
 
         resumable = Resumable(resume, given, outputs, save_every)
-    outputs.check(force=force, never=[data], ours=() if resumable is None else resumable.ours)
+    outputs.check(force=force, never=data, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
+    check_outputs(outputs, data, read)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
     from nullforest.compute import connected
@@ -94,13 +111,15 @@ def select(
             watched=report is not None,
             resumable=resumable,
         )
-        command = ["nullforest", "select", str(data), *reading.target_words(target)]
+        selection, found_clusters = with_clusters(read, selection)
+        command = ["nullforest", "select", *map(str, data), *reading.target_words(target)]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
         command += [word for name in reading.adjust or () for word in ("--adjust", name)]
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
+        command += reading.matrix_words()
         command += ["--task", read.task] if read.task != "survival" else []
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += options_of(settings, selection.tally)
@@ -111,12 +130,15 @@ def select(
                 selection,
                 read,
                 settings,
-                data.name,
+                data[0].name,
                 command,
                 reading.blocks,
                 reading.adjust or (),
             ),
+            matrix_outputs(data[0], read, selection),
         )
     screen.show(selection)
+    if found_clusters is not None:
+        screen.show_frame(found_clusters.head(ROWS))
     screen.say_written(written)
     raise typer.Exit(0 if well else BAD_INPUT)

@@ -15,6 +15,7 @@ from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import as_path
 from nullforest._util.words import listed
 from nullforest.io.formats import TableFile
+from nullforest.io.matrix_files import MatrixOptions, found_files, kind_of, read_matrix, single
 from nullforest.io.survival_columns import (
     SurvivalColumns,
     TargetName,
@@ -22,10 +23,13 @@ from nullforest.io.survival_columns import (
     survival_columns,
 )
 from nullforest.io.text import text_of, texts_of
+from nullforest.io.transposed import frame_matrix, hint_to_transpose
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nullforest.io.feature_matrix import FeatureMatrix
+    from nullforest.io.images.geometry import Geometry
     from nullforest.io.target_column import KnownTask, Task
 
 
@@ -35,8 +39,8 @@ class Table:
 
     Attributes
     ----------
-    X : (S, F) float32 or float64
-        Features; missing values are NaN.
+    X : (S, F) array of float32 or float64, sparse matrix, or ColumnStore
+        Features; missing values are NaN. Large genotypes and matrices stay on disk.
     y : (S,)
         Target: classes as they are, numbers as float64, or a structured array of events and times.
     feature_names : (F,) str
@@ -55,9 +59,13 @@ class Table:
         What was assumed and what was left out, one sentence each.
     columns : (F,) int or None
         Position of each feature among the columns of the file, from 0; None where it has none.
+    annotations : DataFrame or None
+        What the file says of each feature beside its name: symbol, position, coordinates.
+    geometry : Geometry or None
+        Where the features lie in an image; see :func:`nullforest.write_maps`.
     """
 
-    X: NDArray[np.floating[Any]]
+    X: Any
     y: NDArray[Any]
     feature_names: NDArray[np.str_]
     target: str
@@ -68,6 +76,8 @@ class Table:
     categories: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
     columns: NDArray[np.int64] | None = None
+    annotations: pd.DataFrame | None = None
+    geometry: Geometry | None = None
 
 
 def read_table(
@@ -81,14 +91,17 @@ def read_table(
     task: Task = "auto",
     transpose: bool = False,
     decimal: str | None = None,
+    **of_matrix: Any,
 ) -> Table:
     r"""Read features and target from a file.
 
     Parameters
     ----------
-    path : str or Path
+    path : str or Path, or list of them
         CSV or TSV (also as .gz, .bz2, .xz, .zst), Parquet, NPZ (a matrix `X`, its
-        `feature_names`, other arrays as columns) or NPY (columns `x0`, `x1`, …).
+        `feature_names`, other arrays as columns) or NPY (columns `x0`, `x1`, …). Genes and
+        variants: docs/genomics.md; images, one or several files or a pattern such as
+        "sub-*.nii.gz": docs/neuroimaging.md.
     target : str or SurvivalColumns
         Name of the column to predict; a column number where columns have no names. Survival times
         have two columns, ``SurvivalColumns(event="died", time="days")``.
@@ -107,6 +120,10 @@ def read_table(
         column names the rows. For tables of text.
     decimal : {".", ","}, optional
         Decimal mark of a table of text; told from its first lines unless given.
+    **of_matrix
+        Options of images and matrices of genes: layer, names, obs_filter, mask, mesh, atlas,
+        atlas_labels, sample_table, matched_only; see
+        :class:`nullforest.io.matrix_files.MatrixOptions`.
 
     Returns
     -------
@@ -122,31 +139,67 @@ def read_table(
     >>> table.feature_names.tolist(), table.y.tolist(), table.task
     (['age', 'height'], ['yes', 'no', 'no'], 'classification')
     """
-    file = TableFile(as_path(path), decimal)
-    drop, adjust = tuple(drop), tuple(adjust)
-    if file.layout is not None and not transpose:  # before pandas is imported, which is slow
-        names = file.layout.names
-        if not set(columns_of(target)) <= {*names} and {*columns_of(target)} <= {*file.row_names()}:
-            raise InputError(
-                f"The target {str(target)!r} is a row of {path}, not a column; give --transpose if "
-                "rows are features."
-            )
+    drop, adjust, options = tuple(drop), tuple(adjust), MatrixOptions(**of_matrix)
+    roles: dict[str, Any] = {"blocks": blocks, "adjust": adjust, "task": task}
+    paths = found_files(path)
+    if kind := kind_of(paths):
+        if drop or transpose or decimal:
+            option = "drop" if drop else "transpose" if transpose else "decimal"
+            raise InputError(f"--{option} is for tables, and {paths[0]} is none; leave it out.")
+        matrix = read_matrix(paths, kind, options)
+        return matrix_table(matrix, target, options, str(path), ids=ids, **roles)
+    options.refuse(("layer", "names", "mask", "mesh", "atlas", "atlas_labels"), "a table")
+    path = single(paths)
+    file = TableFile(path, decimal)
+    beside = options.sample_table is not None
+    if file.layout is not None and not transpose and not beside:
+        names = file.layout.names  # before pandas is imported, which is slow
+        if not {*columns_of(target)} <= {*names}:
+            hint_to_transpose(file, target)
         _roles(names, target, (ids, blocks), adjust, drop, str(path))
     frame = file.read(transpose=transpose)
-    table = table_of(
-        frame,
-        target,
-        ids=ids,
-        blocks=blocks,
-        adjust=adjust,
-        drop=drop,
-        task=task,
-        source=str(path),
-    )
+    if beside:
+        matrix = frame_matrix(frame, drop, str(path))
+        table = matrix_table(matrix, target, options, str(path), ids=ids, **roles)
+    else:
+        if options.obs_filter or options.matched_only:
+            option = "obs-filter" if options.obs_filter else "matched-only"
+            raise InputError(f"--{option} needs a table of samples, --sample-table FILE.")
+        table = table_of(frame, target, ids=ids, drop=drop, source=str(path), **roles)
     if decimal is None and file.layout is not None and file.layout.decimal == ",":
         note = "Numbers were read with a decimal comma."
         table = replace(table, notes=(note, *table.notes))
     return table
+
+
+def matrix_table(
+    matrix: FeatureMatrix,
+    target: TargetName,
+    options: MatrixOptions,
+    source: str = "the data",
+    *,
+    ids: str | None = None,
+    **roles: Any,
+) -> Table:
+    """The table of a matrix whose samples are told of in its own file or in another.
+
+    `roles` are further arguments of :func:`table_of`: blocks, adjust, task.
+    """
+    from nullforest.io.sample_table import filtered, with_sample_table
+
+    if options.sample_table is not None:
+        path = as_path(options.sample_table)
+        only = options.matched_only
+        matrix = with_sample_table(matrix, path, target, ids, matched_only=only)
+        source, ids = str(path), None
+    if options.obs_filter is not None:
+        matrix = filtered(matrix, options.obs_filter)
+    if matrix.samples.empty:
+        raise InputError(
+            f"{source} says nothing of its samples; give a table with their target, "
+            "--sample-table FILE."
+        )
+    return table_of(matrix.samples, target, ids=ids, source=source, matrix=matrix, **roles)
 
 
 def table_of(
@@ -159,8 +212,12 @@ def table_of(
     drop: Iterable[str] = (),
     task: Task = "auto",
     source: str = "the table",
+    matrix: FeatureMatrix | None = None,
 ) -> Table:
-    """Sort the columns of a DataFrame into features and target; see :func:`read_table`."""
+    """Sort the columns of a DataFrame into features and target; see :func:`read_table`.
+
+    With a matrix, the DataFrame tells of its samples, and the features are those of the matrix.
+    """
     from nullforest.io.column_values import covariates_of
     from nullforest.io.feature_columns import features_of
     from nullforest.io.target_column import TASKS, target_of
@@ -218,6 +275,23 @@ def table_of(
         y, kind = survival_columns(outcome[0], outcome[1], target), "survival"
     else:
         y, kind = target_of(outcome[0], target, task, notes)
+    if matrix is not None:
+        X, used, about = matrix.usable(source)
+        given = matrix.annotations
+        return Table(
+            X=X,
+            y=y,
+            feature_names=matrix.feature_names[used],
+            target=str(target),
+            task=kind,
+            sample_ids=sample_ids,
+            blocks=of_blocks,
+            adjust=covariates,
+            notes=(*matrix.notes, *notes, *about),
+            columns=used,
+            annotations=None if given is None else given.iloc[used].reset_index(drop=True),
+            geometry=matrix.geometry,
+        )
     # Arrays beside the matrix of an archive describe the samples and are no features.
     spare = set(frame.attrs.get("columns_beside", ())) - beside - {*own}
     if spare:

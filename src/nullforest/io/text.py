@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -38,11 +39,13 @@ class Layout:
     names: list[str]
     separator: str
     decimal: str
+    encoding: str = "utf-8-sig"
 
 
 def layout_of(path: Path, decimal: str | None = None) -> Layout:
     """The layout of a table, from its first lines."""
-    with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+    encoding = _encoding(path)
+    with _opened(path) as file, io.TextIOWrapper(file, encoding, newline="") as text:
         lines = list(islice((line for line in text if line.strip()), _LINES))
     if not lines:
         raise InputError(f"{path} holds no header; give one with a name per column.")
@@ -60,7 +63,7 @@ def layout_of(path: Path, decimal: str | None = None) -> Layout:
     if decimal is None:
         commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, cells))
         decimal = "," if commas and not any(map(_DECIMAL_POINT.fullmatch, cells)) else "."
-    return Layout(names, separator, decimal)
+    return Layout(names, separator, decimal, encoding)
 
 
 def read_text(path: Path, layout: Layout, *, transpose: bool) -> pd.DataFrame:
@@ -74,6 +77,7 @@ def read_text(path: Path, layout: Layout, *, transpose: bool) -> pd.DataFrame:
             sep=r"\s+" if layout.separator == " " else layout.separator,
             decimal=layout.decimal,
             dtype=str if transpose else None,
+            encoding=layout.encoding.removesuffix("-sig"),  # pandas passes over the mark itself
             low_memory=False,
             float_precision="round_trip",  # the other parsers crash on an exponent above 2³¹
         )
@@ -120,9 +124,16 @@ def texts_of(values: Iterable[Any]) -> NDArray[np.str_]:
 
 def row_names(path: Path, layout: Layout) -> set[str]:
     """The first field of every line; of a large file, of its first lines."""
-    with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", errors="replace") as text:
+    with _opened(path) as file, io.TextIOWrapper(file, layout.encoding, errors="replace") as text:
         lines = text.readlines(_SEARCHED)
     return {line.strip().partition(layout.separator)[0].strip('" ') for line in lines}
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, or UTF-16 where the file begins with its mark, as Excel's "Unicode text" does."""
+    with _opened(path) as file:
+        mark = file.read(2)
+    return "utf-16" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
 
 def _separator(path: Path, lines: list[str], usual: str) -> str:

@@ -71,6 +71,9 @@ class Selection:
         Position of each feature in the user's data, from 0; None where it is not known.
     known_agreement : Agreement or None
         The `agreement`, where it was computed while the forest grew.
+    annotations : DataFrame or None
+        What is known of each feature beside its name (symbol, position, coordinates): columns that
+        follow the name in `table`.
     """
 
     support: NDArray[np.bool_]
@@ -92,6 +95,7 @@ class Selection:
     thresholds: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     columns: NDArray[np.int64] | None = field(default_factory=lambda: np.empty(0, np.int64))
     known_agreement: Agreement | None = None
+    annotations: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         F = self.tally.n_features
@@ -144,6 +148,7 @@ class Selection:
         by_count = self.statistic == FREQUENCY
         columns = {
             "feature": self.tally.names,
+            **({} if self.annotations is None else dict(self.annotations)),
             "count": self.counts,
             **({} if by_count else {"value": self.values}),
             f"expected_{'count' if by_count else 'value'}": self.null.expected_counts(),
@@ -157,6 +162,7 @@ class Selection:
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain numbers and strings, ready for JSON."""
         rows = self.table[self.table["selected"]]
+        beside = [] if self.annotations is None else list(self.annotations)
         return {
             "n_samples": self.tally.n_samples,
             "n_features": self.tally.n_features,
@@ -172,7 +178,9 @@ class Selection:
             "expected_false_positives": _plain(self.expected_false_positives),
             "expected_agreement": None if self.agreement is None else self.agreement.expected,
             "seconds": self.seconds,
-            "selected": rows[["feature", "count", "p_value", "q_value"]].to_dict("records"),
+            "selected": rows[["feature", *beside, "count", "p_value", "q_value"]].to_dict(
+                "records"
+            ),
             "statistic": self.statistic,
             "forests": self.forests,
             "diagnostics": {

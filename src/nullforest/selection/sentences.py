@@ -160,7 +160,9 @@ def printed(row: Mapping[Any, Any]) -> list[str]:
     """Feature, count, expected count, p and q of a row of the table, as people read them."""
     digits = {"expected_count": 3, "p_value": 2, "q_value": 2}
     numbers = [f"{row[name]:.{number}g}" for name, number in digits.items()]
-    return [row["feature"], str(row["count"]), *numbers]
+    beside = row.get("name") or row.get("region")  # a symbol, or the region of an atlas
+    label = f"{row['feature']} ({beside})" if beside else row["feature"]
+    return [label, str(row["count"]), *numbers]
 
 
 def by_stratum(values: NDArray[Any], each: str = "stratum") -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.column_store import ColumnStore
 from nullforest._util.errors import InputError, MissingExtraError, reason_of
 from nullforest._util.files import as_path
 from nullforest.engine.data.dense import check_axes
@@ -143,6 +144,8 @@ def source_of(X: Any) -> Source | None:
         return Source(X.shape, lambda begin, end: X[:, begin:end].toarray(), X.dtype.itemsize)
     if isinstance(X, ParquetColumns):
         return Source(X.shape, X.read)
+    if isinstance(X, ColumnStore):
+        return Source(X.shape, X.read, X.itemsize, X.together)
     if _made_by(X, "anndata") and hasattr(X, "to_memory"):  # sparse columns of a backed AnnData
         return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
     if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):

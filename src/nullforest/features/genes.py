@@ -1,0 +1,188 @@
+"""Selection of genes in an AnnData, with the results where scanpy's users look for them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from nullforest._util.errors import InputError, optional
+from nullforest._util.files import writing_beside
+from nullforest.engine.growing import grow, grow_settling
+from nullforest.engine.settling import Settling, last
+from nullforest.io.matrix_files import MatrixOptions
+from nullforest.io.omics.annotated import matrix_of
+from nullforest.io.tables import matrix_table
+from nullforest.io.target_column import Task
+from nullforest.nulls import Kind
+from nullforest.selection.error_rates import ErrorRate
+from nullforest.selection.selection import Selection, select
+
+#: Columns of the table that are written for each gene, and what a gene has that was not tested.
+_COLUMNS = {
+    "count": 0,
+    "expected_count": np.nan,
+    "p_value": np.nan,
+    "q_value": np.nan,
+    "selected": False,
+}
+
+
+def select_genes(
+    data: Any,
+    target: str,
+    *,
+    blocks: str | None = None,
+    adjust: Iterable[str] = (),
+    layer: str | None = None,
+    names: str | None = None,
+    task: Task = "auto",
+    alpha: float = 0.05,
+    error: ErrorRate = "fdr",
+    null: Kind = "auto",
+    trees: Any = "auto",
+    max_trees: int | None = None,
+    key_added: str = "nullforest",
+    **settings: Any,
+) -> Selection:
+    """Select the genes of an AnnData that a forest uses to predict a column of its cells.
+
+    Results are added to the AnnData: `var["nullforest_count"]`, `..._expected_count`,
+    `..._p_value`, `..._q_value`, `..._selected`, and `uns["nullforest"]`. Genes that are equal in
+    all cells are not tested; their p-values are NaN.
+
+    Parameters
+    ----------
+    data : AnnData
+        In memory or backed, sparse or dense; a view becomes an AnnData of its own, as scanpy's
+        functions make it.
+    target : str
+        Column of `obs` to predict: a group, or a number.
+    blocks : str, optional
+        Column of `obs` with the batch or donor of each cell: genes are tested for what they say
+        beyond it.
+    adjust : iterable of str
+        Columns of `obs` with covariates, such as age or depth; see :func:`nullforest.grow`.
+    layer : str, optional
+        Layer to take instead of `X`.
+    names : str, optional
+        Column of `var` that is shown beside the names of the genes, such as their symbols.
+    task : {"auto", "classification", "regression"}
+        What the target is; told from its type unless given.
+    alpha, error, null
+        As in :func:`nullforest.select`.
+    trees, max_trees, **settings
+        Of the forest; see :func:`nullforest.grow`.
+    key_added : str
+        Key of the results in `uns`, and beginning of the names of the columns.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, nullforest as nf
+    >>> rng = np.random.default_rng(0)
+    >>> cells = anndata.AnnData(rng.poisson(1.0, size=(80, 300)).astype(np.float32))
+    >>> cells.obs["group"] = np.where(cells.X[:, 7] + rng.normal(size=80) > 1, "B", "T")
+    >>> selection = nf.select_genes(cells, "group", trees=300)
+    >>> cells.var_names[cells.var["nullforest_selected"]].tolist()
+    ['7']
+    """
+    start = perf_counter()
+    if not (hasattr(data, "var_names") and hasattr(data, "obs")):
+        raise InputError("select_genes takes an AnnData; read one with anndata.read_h5ad(path).")
+    matrix = matrix_of(data, layer=layer, names=names)
+    roles: dict[str, Any] = {"blocks": blocks, "adjust": tuple(adjust), "task": task}
+    table = matrix_table(matrix, target, MatrixOptions(), "the AnnData", **roles)
+    given = {
+        "criterion": "gini" if table.task == "classification" else "variance",
+        "feature_names": table.feature_names,
+        "keep_trees": False,
+        "oob": False,
+        **({} if table.blocks is None else {"blocks": table.blocks}),
+        **({} if table.adjust is None else {"adjust": table.adjust}),
+        **settings,
+    }
+    if trees == "auto":
+        rule = Settling(alpha, error, null, max_trees)
+        selection = last(grow_settling(table.X, table.y, rule, **given))[1]
+    else:
+        forest = grow(table.X, table.y, trees=trees, max_trees=max_trees, **given)
+        selection = select(forest.tally, alpha, error, null)
+    selection = replace(
+        selection,
+        notes=(*table.notes, *selection.notes),
+        columns=table.columns,
+        annotations=table.annotations,
+        seconds=perf_counter() - start,
+    )
+    annotate(data, selection, key_added)
+    return selection
+
+
+def annotate(data: Any, selection: Selection, key_added: str = "nullforest") -> None:
+    """Add a selection to the genes of an AnnData; see :func:`select_genes`."""
+    if data.is_view:
+        data._init_as_actual(data.copy())
+    for name, values in gene_columns(selection, data.n_vars).items():
+        data.var[f"{key_added}_{name}"] = values
+    data.uns[key_added] = storable(selection.to_dict())
+
+
+def gene_columns(selection: Selection, n_genes: int) -> dict[str, Any]:
+    """Columns of results, in the order of the genes; those left out have no p-value."""
+    if selection.columns is None or len(selection.columns) != len(selection.support):
+        raise InputError("The selection does not know its genes; select them with select_genes.")
+    table = selection.table.sort_index()
+    columns = {}
+    for name, untested in _COLUMNS.items():
+        values = np.full(n_genes, untested)
+        values[selection.columns] = table[name].to_numpy()
+        columns[name] = values
+    return columns
+
+
+def write_h5ad(
+    source: Path, path: Path, selection: Selection, key_added: str = "nullforest"
+) -> None:
+    """Write a copy of an .h5ad file with the selection in `var` and `uns`.
+
+    The matrix is copied by the system and never read, whatever its size.
+    """
+    anndata = optional("anndata", "omics", "Writing .h5ad")
+    h5py = optional("h5py", "omics", "Writing .h5ad")
+    with writing_beside(path) as partial:
+        shutil.copyfile(source, partial)
+        with h5py.File(partial, "r+") as h5:
+            var = anndata.io.read_elem(h5["var"])
+            for name, values in gene_columns(selection, len(var)).items():
+                var[f"{key_added}_{name}"] = values
+            anndata.io.write_elem(h5, "var", var)
+            anndata.io.write_elem(h5, f"uns/{key_added}", storable(selection.to_dict()))
+
+
+def storable(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A dict as .h5ad files can hold it: without None, lists of text as arrays.
+
+    Examples
+    --------
+    >>> storable({"alpha": 0.05, "seconds": None, "notes": [], "selected": [{"feature": "a"}]})
+    {'alpha': 0.05, 'notes': array([], dtype='<U1')}
+    """
+    kept: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            kept[name] = storable(value)
+        elif isinstance(value, list):
+            if all(isinstance(one, str) for one in value):
+                kept[name] = np.array(value, str)
+        elif value is not None:
+            kept[name] = value
+    return kept

@@ -1,0 +1,1 @@
+"""Images of the brain: volumes, surfaces and grayordinates, with the way back to their maps."""

@@ -1,0 +1,1 @@
+"""Files of genomics: AnnData, 10x, PLINK, VCF and gene sets."""
