@@ -12,6 +12,7 @@ from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.effect_sizes import effect_sizes
 from nullforest.engine.growing import grow_settling
 from nullforest.engine.settings import DEPTH, ForestSettings, check_no_limit
 from nullforest.engine.settling import Settling, last
@@ -88,6 +89,10 @@ def select_features(
             selection = last(kept.settling(rule, n_jobs=jobs, progress=progress))[1]
         else:
             selection = chosen(kept.grown(trees, n_jobs=jobs, progress=progress))
+    if selection.effects is None:
+        with screen.progress("Describing features") as progress:
+            effects = effect_sizes(ranked, table.y, arguments["criterion"], progress)
+            selection = replace(selection, effects=effects)
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(
         selection,

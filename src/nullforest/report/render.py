@@ -11,6 +11,7 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from nullforest.selection.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the table without any script.
@@ -36,7 +37,9 @@ def render(summary: Mapping[str, Any]) -> str:
         ),
         warnings=_items(summary["warnings"]),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
-        table="".join(map(_row, summary["rows"][:STATIC_ROWS])),
+        effect_heads=_effect_heads(summary["effects"]),
+        effect_words=_effect_words(summary["effects"]),
+        table="".join(_row(row, summary["effects"]) for row in summary["rows"][:STATIC_ROWS]),
         trajectory_hidden="" if summary["trajectory"] else "hidden",
         run="".join(
             f"<tr><th scope=row>{escape(str(label))}</th><td>{escape(str(value))}</td></tr>\n"
@@ -100,7 +103,24 @@ def _choice(key: str, words: str) -> str:
     )
 
 
-def _row(row: dict[str, Any]) -> str:
+def _effect_heads(effects: Mapping[str, Any] | None) -> str:
+    return "".join(
+        f'<th aria-sort="none"><button type="button" data-sort="{name}">{escape(head)}'
+        "</button></th>\n"
+        for name, head in ({} if effects is None else effects["heads"]).items()
+    )
+
+
+def _effect_words(effects: Mapping[str, Any] | None) -> str:
+    if effects is None:
+        return ""
+    told = [f"{head}: {effects['words'][name]}." for name, head in effects["heads"].items()]
+    return escape(" ".join([*told, "These describe the data and are not tested."]))
+
+
+def _row(row: dict[str, Any], effects: Mapping[str, Any] | None) -> str:
     name, *numbers = printed(row)
-    cells = "".join(f"<td>{number}</td>" for number in numbers)
+    shown = [row[column] for column in ({} if effects is None else effects["heads"])]
+    numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in shown]
+    cells = "".join(f"<td>{escape(number)}</td>" for number in numbers)
     return f"<tr class=selected><td class=name>{escape(name)}</td>{cells}</tr>\n"

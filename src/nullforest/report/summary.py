@@ -14,6 +14,7 @@ from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
 from nullforest.report.methods import methods, references
 from nullforest.report.ties import ties_and_slider
+from nullforest.selection.effects import Effects, plain_rows
 from nullforest.selection.error_rates import ERROR_RATES
 from nullforest.selection.selection import Selection
 from nullforest.selection.sentences import by_stratum
@@ -51,8 +52,9 @@ def summarize(
         `headline`, `explanation`, `expected_errors`, `expected_agreement`, `warnings`; `decision`:
         the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
         `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
-        at another error rate needs, see :mod:`nullforest.report.ties`; `histogram`; `trajectory`,
-        or None; `run`: label → value; `command`, or None; `methods`, `references`, `version`.
+        at another error rate needs, see :mod:`nullforest.report.ties`; `effects`: direction and
+        size of every feature, to four digits, or None; `histogram`; `trajectory`, or None; `run`:
+        label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
     --------
@@ -83,10 +85,11 @@ def summarize(
             "expected_count": by_stratum(selection.null.expected_counts()),
         },
         "error_rates": dict(ERROR_RATES),
-        "rows": selected.drop(columns="selected").to_dict("records"),
+        "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
         "columns": None if columns is None else columns.tolist(),
+        "effects": None if selection.effects is None else _effects(selection.effects),
         "ties": ties,
         "slider": slider,
         "histogram": histogram(selection),
@@ -96,6 +99,21 @@ def summarize(
         "methods": methods(selection, run),
         "references": references(selection),
         "version": __version__,
+    }
+
+
+def _effects(effects: Effects) -> dict[str, Any]:
+    """Effects of all features: text as codes of its levels, numbers to four digits."""
+    columns: dict[str, Any] = {}
+    for name, values in effects.columns.items():
+        if values.dtype.kind == "U":
+            levels, codes = np.unique(values, return_inverse=True)
+            columns[name] = {"levels": levels.tolist(), "values": codes.tolist()}
+        else:
+            numbers = [None if np.isnan(v) else float(f"{v:.4g}") for v in values.tolist()]
+            columns[name] = {"levels": None, "values": numbers}
+    return {**effects.to_dict(), "heads": effects.heads, "words": effects.words} | {
+        "columns": columns
     }
 
 
