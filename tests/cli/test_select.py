@@ -234,7 +234,7 @@ def test_limits_of_trees_and_time_are_said(data, tmp_path, run, report, resume):
     trees, said = notes("b", "--max-seconds", 0, "--jobs", 1)
     assert "The time was over" in said
     trees, said = notes("c", "--max-seconds", 0, "--jobs", 1, "--trees", 10_000_000)
-    assert f"Stopped by max_seconds after {trees} of 10000000 trees." in said
+    assert f"Stopped by --max-seconds after {trees} of 10000000 trees." in said
     assert trees < 10_000_000
     refused = run(*arguments, "--trees", 50, "--max-trees", 60)
     assert refused.exit_code == 2

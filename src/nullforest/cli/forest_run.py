@@ -11,6 +11,7 @@ from typing import Any
 from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
+from nullforest.cli.wording import all_in_shell
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.effect_sizes import effect_sizes
 from nullforest.engine.growing import grow_settling
@@ -96,7 +97,7 @@ def select_features(
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(
         selection,
-        notes=(*table.notes, *selection.notes, *kept_note),
+        notes=all_in_shell((*table.notes, *selection.notes, *kept_note)),
         seconds=round(time.perf_counter() - start, 3),
         columns=table.columns,
     )
@@ -143,4 +144,5 @@ def page_of(
     }
     labels = table.y if table.task == "classification" else None
     summary = summarize(selection, facts, command=shlex.join(command), X=table.X, labels=labels)
+    summary["warnings"] = list(all_in_shell(summary["warnings"]))
     return render(summary)

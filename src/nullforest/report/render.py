@@ -17,7 +17,13 @@ from nullforest.selection.sentences import printed
 #: Rows of the table without any script.
 STATIC_ROWS = 25
 #: Keys that only the static part of the page or the Markdown shows.
-_NOT_LIVE = ("rows", "left_out", "run", "methods", "references", "warnings", "command")
+_NOT_LIVE = ("rows", "strata", "left_out", "run", "methods", "references", "warnings", "command")
+#: What has a null distribution of its own, where not all features share one.
+_OWN = {
+    "stratum": "Features are tested in strata of similar columns, each with a null distribution "
+    "and a threshold of its own",
+    "feature": "Each feature is tested against its own shadows and has a threshold of its own",
+}
 #: Own scripts in the order in which they use each other.
 _SCRIPTS = ("decide.js", "charts.js", "table.js", "page.js")
 
@@ -40,6 +46,9 @@ def render(summary: Mapping[str, Any]) -> str:
         effect_heads=_effect_heads(summary["effects"]),
         effect_words=_effect_words(summary["effects"]),
         table="".join(_row(row, summary["effects"]) for row in summary["rows"][:STATIC_ROWS]),
+        strata=_strata(summary["strata"]),
+        own_hidden="" if summary["decision"]["own"] else "hidden",
+        own_words=_OWN[summary["decision"]["own"] or "stratum"],
         trajectory_hidden="" if summary["trajectory"] else "hidden",
         run="".join(
             f"<tr><th scope=row>{escape(str(label))}</th><td>{escape(str(value))}</td></tr>\n"
@@ -100,6 +109,25 @@ def _choice(key: str, words: str) -> str:
     return (
         f'<label><input type="radio" name="error" value="{escape(key)}" disabled>'
         f"<span>{escape(name)} {detail}</span></label>\n"
+    )
+
+
+def _strata(strata: list[Mapping[str, Any]]) -> str:
+    """Table of the strata at the error rate of the run."""
+    if not strata:
+        return ""
+    heads = ("features", "expected count", "count to exceed", "false positives expected")
+    head = "".join(f"<th scope=col>{words}</th>" for words in (*heads, "selected"))
+    rows = "".join(
+        f"<tr><td>{row['features']}</td><td>{row['expected_count']:.3g}</td>"
+        f"<td>{row['threshold']}</td><td>{row['expected_false_positives']:.3g}</td>"
+        f"<td>{row['selected']}</td></tr>\n"
+        for row in strata
+    )
+    words = "Strata at the error rate of the run; false positives if all features were null"
+    return (
+        f"<details><summary>{words}</summary>\n<div class=scroll><table class=strata><thead><tr>"
+        f"{head}</tr></thead><tbody>\n{rows}</tbody></table></div></details>"
     )
 
 

@@ -14,10 +14,11 @@ from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
 from nullforest.report.methods import methods, references
 from nullforest.report.ties import ties_and_slider
+from nullforest.selection.by_stratum import strata_of
 from nullforest.selection.effects import Effects, plain_rows
 from nullforest.selection.error_rates import ERROR_RATES
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import by_stratum
+from nullforest.selection.sentences import each_has_its_own, own_expected_counts, own_thresholds
 from nullforest.selection.trajectory import Trajectory
 
 #: Rows of the selected features that a printed table may have.
@@ -82,8 +83,12 @@ def summarize(
             "level": selection.level,
             "expected_false_positives": selection.expected_false_positives,
             "selected": selection.n_selected,
-            "expected_count": by_stratum(selection.null.expected_counts()),
+            "own": each_has_its_own(selection.null)
+            if (strata := selection.null.feature_strata) is not None and strata.any()
+            else None,
+            "expected_count": own_expected_counts(selection),
         },
+        "strata": strata_of(selection),
         "error_rates": dict(ERROR_RATES),
         "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "left_out": selection.n_selected - len(selected),
@@ -147,7 +152,7 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(value, int | float) and np.isfinite(value)
         },
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
-        "count to exceed": by_stratum(selection.thresholds),
+        "count to exceed": own_thresholds(selection),
         "level reached per feature": f"{selection.level:.3g}",
         "false positives expected if all features were null": (
             f"{selection.expected_false_positives:.3g}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nullforest._util.files import writing
+from nullforest.selection.by_stratum import strata_of
 from nullforest.selection.effects import plain_rows
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 def to_dict(self: Selection) -> dict[str, Any]:
     """The answer as plain numbers and strings, ready for JSON."""
     rows = self.table[self.table["selected"]]
-    shown = ["feature", "count", "p_value", "q_value"]
+    rows["threshold"] = self.thresholds[rows.index]
+    shown = ["feature", "count", "threshold", "p_value", "q_value"]
     shown += [] if self.effects is None else self.effects.columns
     return {
         "n_samples": self.tally.n_samples,
@@ -43,6 +45,8 @@ def to_dict(self: Selection) -> dict[str, Any]:
             for name, value in self.null.describe().items()
         },
         "notes": list(self.notes),
+        "expected_false_discoveries": self.expected_false_discoveries,
+        "strata": strata_of(self),
     }
 
 

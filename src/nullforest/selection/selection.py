@@ -246,6 +246,7 @@ class Selection:
         self._check_for_report()
         return plot(self, kind, **options)
 
+    expected_false_discoveries = property(sentences.expected_false_discoveries)
     to_dict = records.to_dict
     to_csv = records.to_csv
     to_json = records.to_json
