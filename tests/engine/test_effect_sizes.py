@@ -159,3 +159,11 @@ def test_other_data_are_refused():
         selection.with_effects(X[:, :5], y)
     with pytest.raises(nf.InputError, match="samples"):
         selection.with_effects(X[:20], y)
+
+
+def test_categories_have_no_direction():
+    frame = pd.DataFrame({"age": np.arange(40.0), "site": list("abcd") * 10})
+    found = effect_sizes(frame, np.repeat(["x", "y"], 20)).columns
+    assert found["higher_in"].tolist() == ["y", ""]
+    assert found["auc"][0] == 1.0
+    assert np.isnan(found["auc"][1])

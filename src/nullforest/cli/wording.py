@@ -11,7 +11,9 @@ COMMANDS = {
     "nf.audit": "nullforest audit",
     "nf.grow": "nullforest select",
 }
-_SETTING = re.compile(r"\b(max_(?:trees|seconds)\b(?!=)|[a-z_]+=)(?:\"(\w+)\"|\[\"(\w+)\"\]|(\d+))?")
+_SETTING = re.compile(
+    r"\b(max_(?:trees|seconds)\b(?!=)|[a-z_]+=)(?:\"(\w+)\"|\[\"(\w+)\"\]|(\d+))?"
+)
 
 
 def in_shell(sentence: str) -> str:
