@@ -36,7 +36,7 @@ def narrow(data, tmp_path):
     [
         ("fdr", "At most {0.05} false positives are expected among"),
         ("fdr_by", "At most {0.05} false positives are expected among"),
-        ("fpr", "If all 30 features were null, "),
+        ("fpr", "At most "),
         ("fwer", "The probability of any false positive among"),
     ],
 )

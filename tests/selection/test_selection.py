@@ -68,6 +68,7 @@ def test_files_hold_what_the_selection_holds(tmp_path):
     assert data["selected"][0] == {
         "feature": "strong, one",
         "count": 40,
+        "threshold": s.threshold,
         "p_value": s.pvalues[0],
         "q_value": s.qvalues[0],
     }
@@ -118,8 +119,11 @@ def test_the_expected_errors_are_said_for_every_error_rate():
         f"At most {0.05 * n['fdr'].n_selected:.3g} false positives are expected among the "
         f"{n['fdr'].n_selected} selected features."
     )
-    assert "If all 100 features were null, " in n["fpr"].expected_errors()
-    assert f"{n['fpr'].expected_false_positives:.3g} of them" in n["fpr"].expected_errors()
+    expected = f"{n['fpr'].expected_false_positives:.3g}"
+    assert n["fpr"].expected_errors() == (
+        f"At most {expected} false positives are expected, no fewer than are selected "
+        f"({n['fpr'].n_selected}): all of them may be false."
+    )
     assert "any false positive" in n["fwer"].expected_errors()
     for s in n.values():
         assert s.expected_errors() in repr(s)
@@ -172,7 +176,7 @@ def test_the_note_on_the_papers_null_model_fits_every_interface():
     X = np.random.default_rng(0).normal(size=(40, 20))
     tally = nf.grow(X, X[:, 0] > 0, trees=20).tally
     (note,) = nf.select(tally, null="paper").notes
-    assert note.endswith("The null model auto accounts for it.")
+    assert note.endswith('The default (null="auto") accounts for it.')
     counts = nf.Tally.from_counts([3, 1], nodes_per_tree=[2, 2], candidates=2, n_samples=9)
     (note,) = nf.null(counts, "paper").notes
     assert "A forest grown by nullforest, with 2 trees and 2 candidates, has a null model" in note

@@ -11,7 +11,9 @@ from typing import Any
 from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
+from nullforest.cli.wording import all_in_shell
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.effect_sizes import effect_sizes
 from nullforest.engine.growing import grow_settling
 from nullforest.engine.settings import DEPTH, ForestSettings, check_no_limit
 from nullforest.engine.settling import Settling, last
@@ -90,10 +92,14 @@ def select_features(
             selection = last(kept.settling(rule, n_jobs=jobs, progress=progress))[1]
         else:
             selection = chosen(kept.grown(trees, n_jobs=jobs, progress=progress))
+    if selection.effects is None:
+        with screen.progress("Describing features") as progress:
+            effects = effect_sizes(ranked, table.y, arguments["criterion"], progress)
+            selection = replace(selection, effects=effects)
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(
         selection,
-        notes=(*table.notes, *selection.notes, *kept_note),
+        notes=all_in_shell((*table.notes, *selection.notes, *kept_note)),
         seconds=round(time.perf_counter() - start, 3),
         columns=table.columns,
         annotations=table.annotations,
@@ -143,4 +149,5 @@ def page_of(
     }
     labels = table.y if table.task == "classification" else None
     summary = summarize(selection, facts, command=shlex.join(command), X=table.X, labels=labels)
+    summary["warnings"] = list(all_in_shell(summary["warnings"]))
     return render(summary)

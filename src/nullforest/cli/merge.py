@@ -42,6 +42,7 @@ def merge(
     """
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
+    from nullforest.cli.wording import all_in_shell
     from nullforest.tallies.file_format import merge as add
 
     options.check_level(alpha)
@@ -55,6 +56,7 @@ def merge(
     with screen.waiting("Selecting features"):
         # A tally does not know where in a file its features came from.
         selection = replace(select(total, alpha, error, null), columns=None)
+        selection = replace(selection, notes=all_in_shell(selection.notes))
 
     def page() -> str:
         import shlex

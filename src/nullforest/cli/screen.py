@@ -61,15 +61,19 @@ class Screen:
 
     def show(self, selection: Selection) -> None:
         """Print the result: headline, table or explanation, expected errors, notes."""
+        from nullforest.selection.effects import printed_effects
         from nullforest.selection.sentences import printed
 
         self.say(selection.headline(), "bold green" if selection.n_selected else "bold yellow")
         if selection.n_selected:
-            shown = _table("feature", "count", "expected", "p", "q")
+            effects = selection.effects
+            heads = () if effects is None else effects.heads.values()
+            shown = _table("feature", "count", "expected", "p", "q", *heads)
             rows = selection.table
             for row in rows[rows["selected"]].head(ROWS).to_dict("records"):
                 name, *numbers = printed(row)
-                shown.add_row(Text(printable(name), style="cyan"), *numbers)
+                about = (Text(printable(words)) for words in printed_effects(effects, row))
+                shown.add_row(Text(printable(name), style="cyan"), *numbers, *about)
             self._out.print(shown)
         more = selection.n_selected - ROWS
         if more > 0:

@@ -142,8 +142,8 @@ def settle(
         elif forest.n_trees < first:  # a forest that finds nothing agrees with all such
             note = (
                 f"{_end(early)} after {forest.n_trees} trees, before {first} trees, at which the "
-                "features are tested first; weak ones may be missing. Allow more trees or more "
-                "time."
+                "features are tested first; weak ones may be missing. Allow more "
+                f"{'time (max_seconds=)' if early else 'trees (max_trees=)'}."
             )
         if note:
             selection = replace(selection, notes=(*selection.notes, note))
@@ -170,7 +170,7 @@ def _note(early: bool, found: Agreement) -> str:
         f"{_end(early)} before the selection had settled: that of another seed is expected to have "
         f"a Jaccard index of {found.expected:.2f} ± {found.standard_error:.2f} with this one, and "
         f"four times the trees {found.change * max(found.n_selected, 1):+.0f} selected features. "
-        "Allow more trees or more time."
+        f"Allow more {'time (max_seconds=)' if early else 'trees (max_trees=)'}."
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, part_of
 from nullforest.engine import Forest, RankTable, grow
+from nullforest.engine.data.effect_sizes import effect_sizes
 from nullforest.engine.growing import grow_settling
 from nullforest.engine.resuming import ForestCheckpoint
 from nullforest.engine.settings import ForestSettings, check_no_limit, time_limit
@@ -82,7 +83,7 @@ def watch(
     Returns
     -------
     Selection
-        With its `trajectory`.
+        With its `trajectory`, and the `effects` of all features.
 
     Examples
     --------
@@ -143,7 +144,9 @@ def watch(
         guessing_error=guessing,
         better_than_guessing=better,
     )
-    return replace(selection, trajectory=trajectory, seconds=time.perf_counter() - start)
+    effects = effect_sizes(table, forest.target)
+    seconds = time.perf_counter() - start
+    return replace(selection, trajectory=trajectory, effects=effects, seconds=seconds)
 
 
 def _states(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,6 +22,7 @@ from nullforest.estimators.arguments import checked_data, keep_arguments, whole_
 from nullforest.estimators.forest_estimator import X_RULES
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
+from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data, mixed_levels
@@ -177,11 +178,21 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             if self._needs_shadows():
                 self.tally_ = self._shadowed(values, y, names, fit_params)
             selection = self._selected(self.tally_)
+            selection = replace(selection, effects=self._effects(values, y))
         selection = replace(selection, seconds=perf_counter() - start)
         self.selection_, kept = self._with_smallest(selection, selection.support)
         self.support_ = np.zeros(self.n_features_in_, bool)
         self.support_[used] = kept
         return self
+
+    def _effects(self, X: Any, y: Any) -> Effects | None:
+        """Direction and size of all features, by what the given forest took y for."""
+        from nullforest.engine.data.effect_sizes import effect_sizes
+
+        try:
+            return effect_sizes(X, y, "gini" if is_classifier(self.estimator_) else "variance")
+        except InputError:  # several outputs, or one class
+            return None
 
     def _needs_shadows(self) -> bool:
         """Whether the given forest cannot be tested by its own counts alone."""
@@ -219,6 +230,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         """A forest of nullforest's own, its significant features, and the columns it was given."""
         from nullforest.engine import RankTable
         from nullforest.engine.data.dense import coded_columns
+        from nullforest.engine.data.effect_sizes import effect_sizes
         from nullforest.engine.data.sample_columns import columns_about_samples
         from nullforest.engine.growing import grow, grow_settling
         from nullforest.engine.settling import Settling, last
@@ -257,9 +269,11 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         }
         if self.trees != "auto":
             forest = grow(X, y, trees=self.trees, max_trees=self.max_trees, **settings)
-            return forest, self._selected(forest.tally), used
-        rule = Settling(self.alpha, self.error, self.null, self.max_trees)
-        return *last(grow_settling(X, y, rule, **settings)), used
+            selection = self._selected(forest.tally)
+        else:
+            rule = Settling(self.alpha, self.error, self.null, self.max_trees)
+            forest, selection = last(grow_settling(X, y, rule, **settings))
+        return forest, replace(selection, effects=effect_sizes(X, forest.target)), used
 
     def _selected(self, tally: Tally) -> Selection:
         """The significant features."""

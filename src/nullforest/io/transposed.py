@@ -26,15 +26,15 @@ def hint_to_transpose(file: TableFile, target: TargetName) -> None:
     names = file.row_names() - set(file.layout.names if file.layout else ())
     if {*columns_of(target)} <= names:
         raise InputError(
-            f"The target {str(target)!r} is a row of {file.path}, not a column; give --transpose if "
-            "rows are features."
+            f"The target {str(target)!r} is a row of {file.path}, not a column; give --transpose "
+            "if rows are features."
         )
     columns = len(file.layout.names) if file.layout else 0
     texts = [name for name in names if name and np.isnan(number_of(name))]
     if len(names) >= _TALL * columns and len(texts) > len(names) / 2:
         raise InputError(
-            f"The target {str(target)!r} is not in {file.path}, which looks like a table of genes × "
-            f"samples: {len(names)} named rows ({listed(sorted(texts))}) and {columns} columns; "
+            f"The target {str(target)!r} is not in {file.path}, which looks like a table of genes "
+            f"× samples: {len(names)} named rows ({listed(sorted(texts))}) and {columns} columns; "
             "give --transpose, and the table with the target as --sample-table FILE."
         )
 

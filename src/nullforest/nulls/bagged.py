@@ -149,12 +149,12 @@ def _notes(tally: Tally) -> tuple[str, ...]:
     if tally.n_features < constants.FEW_FEATURES:
         notes.append(
             f"The null mean is estimated from only {tally.n_features} features; p-values are "
-            "approximate."
+            "approximate. A forest grown by nullforest (nf.grow) has shadows for few features."
         )
     if (load := saturation(tally)) > 1:
         notes.append(
             f"The trees are saturated: {load:.1f} times as many nodes as features in the pool. The "
-            "bagged null model is conservative there. Use larger pools, or a forest with probes "
-            "(nullforest.grow)."
+            "bagged null model is conservative there. Draw features at every node, or grow a "
+            'forest with probes (nf.grow, draw="node").'
         )
     return tuple(notes)

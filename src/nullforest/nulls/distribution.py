@@ -105,14 +105,17 @@ class NullDistribution(ABC):
         """Null distribution of one stratum alone."""
         return self
 
-    def tail_note(self, alpha: float) -> str | None:
-        """Sentence for a level `alpha` at which the tail is extrapolated, else None."""
+    def tail_note(self, alpha: float, share: float = 0.0) -> str | None:
+        """Sentence for a level `alpha` at which the tail is extrapolated, else None.
+
+        None too where that concerns less than a `share` of the features.
+        """
         check_alpha(alpha)
         return None
 
     def notes_at(self, alpha: float) -> tuple[str, ...]:
         """Sentences that a reader of p-values near `alpha` should see."""
-        note = self.tail_note(alpha)
+        note = self.tail_note(alpha, MANY)
         return self.notes if note is None else (*self.notes, note)
 
     def scaled(self, factor: float) -> NullDistribution | None:
@@ -124,6 +127,8 @@ class NullDistribution(ABC):
         return {"null": self.kind, "expected_count": self.mean}
 
 
+#: Share of the features whose extrapolated tails are worth a note.
+MANY = 0.5
 #: Short name, as in `null: Null`.
 Null = NullDistribution
 
@@ -158,7 +163,7 @@ class StratifiedNull(NullDistribution):
     """
 
     #: How its false positive rate is measured.
-    audited_by = "nf.audit, nullforest audit"
+    audited_by = "nf.audit"
 
     def __init__(
         self,
@@ -228,15 +233,15 @@ class StratifiedNull(NullDistribution):
         each = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
         return np.array(each, np.int64)[self.feature_strata]
 
-    def tail_note(self, alpha: float) -> str | None:
+    def tail_note(self, alpha: float, share: float = 0.0) -> str | None:
         """Sentence for a level `alpha` at which the tail is extrapolated, else None."""
         check_alpha(alpha)
         levels = np.array([d.extrapolated_below for d in self.distributions])
         beyond = levels > alpha
-        share = float(self.shares[beyond].sum())
-        if share == 0:
+        concerned = float(self.shares[beyond].sum())
+        if concerned == 0 or concerned < share:
             return None
-        of_whom = "" if share == 1 else f" of {share:.0%} of the features"
+        of_whom = "" if concerned == 1 else f" of {concerned:.0%} of the features"
         largest = levels[beyond].max()
         which = "All p-values" if largest >= 1 else f"p-values below {largest:.2g}"
         return (

@@ -210,11 +210,13 @@ def from_tally(tally: Tally, *, best: bool) -> PaperNull:
     null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
     candidates = "" if tally.candidates is None else f" and {tally.candidates} candidates"
     size = f"{tally.n_trees} tree{'s' if tally.n_trees > 1 else ''}{candidates}"
-    grow = f"A forest grown by nullforest, with {size}, has a null model"
+    remedy = f"A forest grown by nullforest, with {size}, has a null model that accounts for it."
+    if not best:
+        remedy = 'The default (null="auto") accounts for it.'
     null.notes = (
         "The paper's null model takes the nodes as independent, but all trees share one sample: "
         "its false positive rate grows with the number of trees. "
-        f"{f'{grow} that' if best else 'The null model auto'} accounts for it.",
+        f"{remedy}",
     )
     return null
 

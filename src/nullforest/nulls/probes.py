@@ -148,5 +148,5 @@ def _saturation_note(tally: Tally) -> tuple[str, ...]:
         return ()
     return (
         f"The trees are saturated: {load:.1f} nodes for each feature of a pool. p-values below "
-        '0.01 may be too small. Use larger pools, or draw="node".',
+        '0.01 may be too small. Draw features at every node (draw="node").',
     )

@@ -45,16 +45,17 @@ class Basis(Enum):
     SAMPLE = ""
     FEW = (
         f"Fewer than {constants.SPLICE_SIZE} probes, or none that won a node, represent some "
-        "features; they are tested with the bagged null model. Use more trees or probes."
+        "features; they are tested with the bagged null model. Grow more trees (trees=)."
     )
     ABOVE_ONE = (
         "The probes won too few nodes for the counts of some features (thinning above 1); these "
         "are tested with the bagged null model, its overdispersion fitted to the probes. Forests "
-        "that were added should share their probes; with few features, use a permutation test."
+        "that were added should share their probes; with few features, use a permutation test "
+        "(nf.baselines.label_permutation)."
     )
     SELDOM = (
         "The probes won too seldom to determine the null distribution; the features are tested "
-        "with the bagged null model. Grow more trees."
+        "with the bagged null model. Grow more trees (trees=)."
     )
 
 

@@ -349,7 +349,7 @@ def interpolated(base: Spliced | BinomialMixture, place: Floats) -> Floats:
 class ShadowNull(StratifiedNull):
     """Null distributions of all features, each with a mean and a deviation of its own."""
 
-    audited_by = 'nf.audit with nulls=["shadows"], nullforest audit --nulls shadows'
+    audited_by = 'nf.audit, nulls=["shadows"]'
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
         """Probability of each feature's count or a larger one, by its own distribution."""

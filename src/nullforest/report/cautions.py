@@ -34,10 +34,10 @@ def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[st
     ...     print(words)
     Few trees for this alpha: a null feature is selected 0.75 times on average, and counts are
     whole numbers, so that the level reached is 0.0156 instead of 0.05. Relevant features may be
-    missed; grow more trees.
+    missed; grow more trees (trees=).
     The classes are imbalanced: 2 of 20 samples are 'ill'. The out-of-bag error is small there
     even without any signal, and this null model may be too lenient; that of virtual probes
-    accounts for imbalance.
+    accounts for it. Compare with permuted classes (nf.baselines.label_permutation).
     """
     if X is not None and X.shape != (selection.tally.n_samples, selection.tally.n_features):
         raise InputError(
@@ -61,7 +61,7 @@ def _few_trees(selection: Selection) -> str | None:
         f"Few trees for this alpha: a null feature is selected {selection.null.mean:.3g} times on "
         "average, and counts are whole numbers, so that the level reached is "
         f"{selection.level:.3g} instead of {selection.alpha:g}. Relevant features may be missed; "
-        "grow more trees."
+        "grow more trees (trees=)."
     )
 
 
@@ -74,7 +74,7 @@ def _unsettled(selection: Selection) -> str | None:
     return (
         "The selection has not settled: that of another seed is expected to have a Jaccard index "
         f"of {found.expected:.2f} with this one, and four times the trees to select about {then} "
-        f"features instead of {now}. Grow more trees."
+        f"features instead of {now}. Grow more trees (trees=)."
     )
 
 
@@ -85,7 +85,8 @@ def _no_signal(selection: Selection) -> str | None:
     return (
         "The forest finds no signal: its out-of-bag predictions are not clearly better than "
         f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
-        f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives."
+        f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives; "
+        "compare with permuted targets (nf.audit)."
     )
 
 
@@ -99,10 +100,9 @@ def _imbalance(labels: NDArray[Any], kind: str) -> str | None:
         f"'{printable(classes[rarest])}'. The out-of-bag error is small there even without any "
         "signal"
     )
-    lenient = (
-        ", and this null model may be too lenient; that of virtual probes accounts for imbalance"
-    )
-    return f"{words}{'' if kind == 'probes' else lenient}."
+    lenient = ", and this null model may be too lenient; that of virtual probes accounts for it"
+    told = f"{words}{'' if kind in ('probes', 'shadows') else lenient}."
+    return f"{told} Compare with permuted classes (nf.baselines.label_permutation)."
 
 
 def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:

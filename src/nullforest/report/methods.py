@@ -11,7 +11,7 @@ from nullforest import __version__
 from nullforest.report.survival_facts import LOG_RANK_SCORES, survival_sentence
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import by_stratum, each_has_its_own
+from nullforest.selection.sentences import own_expected_counts, own_thresholds
 
 _BREIMAN = "Breiman L. Random forests. Machine Learning 45, 5–32 (2001)."
 _KONUKOGLU = (
@@ -89,7 +89,6 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
     sampled = run.get("samples per tree")
     bagged = f" Each tree was grown on a random part of the samples ({sampled})." if sampled else ""
     target = survival_sentence(run) if _is_survival(selection) else ""
-    each = each_has_its_own(selection.null)
     known = selection.null.describe()
     null = _NULLS.get(selection.null.kind, selection.null.kind).format(
         probes=known.get("probes", ""),
@@ -108,8 +107,8 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> str:
         f"candidate features drawn at random {drawn}.{bagged}{target} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
         f"(Konukoglu and Ganz, 2014), was compared with {null}.{_strata(selection)} Features were "
-        f"selected at {rate}, that is with counts above {by_stratum(selection.thresholds, each)}, "
-        f"where {by_stratum(selection.null.expected_counts(), each)} are expected under the null. "
+        f"selected at {rate}, that is with counts above {own_thresholds(selection)}, "
+        f"where {own_expected_counts(selection)} are expected under the null. "
         f"{found} The analysis was done with nullforest {__version__}."
     )
 

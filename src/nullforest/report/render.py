@@ -11,12 +11,19 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from nullforest.selection.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the table without any script.
 STATIC_ROWS = 25
 #: Keys that only the static part of the page or the Markdown shows.
-_NOT_LIVE = ("rows", "left_out", "run", "methods", "references", "warnings", "command")
+_NOT_LIVE = ("rows", "strata", "left_out", "run", "methods", "references", "warnings", "command")
+#: What has a null distribution of its own, where not all features share one.
+_OWN = {
+    "stratum": "Features are tested in strata of similar columns, each with a null distribution "
+    "and a threshold of its own",
+    "feature": "Each feature is tested against its own shadows and has a threshold of its own",
+}
 #: Own scripts in the order in which they use each other.
 _SCRIPTS = ("decide.js", "charts.js", "table.js", "page.js")
 
@@ -36,7 +43,12 @@ def render(summary: Mapping[str, Any]) -> str:
         ),
         warnings=_items(summary["warnings"]),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
-        table="".join(map(_row, summary["rows"][:STATIC_ROWS])),
+        effect_heads=_effect_heads(summary["effects"]),
+        effect_words=_effect_words(summary["effects"]),
+        table="".join(_row(row, summary["effects"]) for row in summary["rows"][:STATIC_ROWS]),
+        strata=_strata(summary["strata"]),
+        own_hidden="" if summary["decision"]["own"] else "hidden",
+        own_words=_OWN[summary["decision"]["own"] or "stratum"],
         trajectory_hidden="" if summary["trajectory"] else "hidden",
         run="".join(
             f"<tr><th scope=row>{escape(str(label))}</th><td>{escape(str(value))}</td></tr>\n"
@@ -100,7 +112,43 @@ def _choice(key: str, words: str) -> str:
     )
 
 
-def _row(row: dict[str, Any]) -> str:
+def _strata(strata: list[Mapping[str, Any]]) -> str:
+    """Table of the strata at the error rate of the run."""
+    if not strata:
+        return ""
+    heads = ("features", "expected count", "count to exceed", "false positives expected")
+    head = "".join(f"<th scope=col>{words}</th>" for words in (*heads, "selected"))
+    rows = "".join(
+        f"<tr><td>{row['features']}</td><td>{row['expected_count']:.3g}</td>"
+        f"<td>{row['threshold']}</td><td>{row['expected_false_positives']:.3g}</td>"
+        f"<td>{row['selected']}</td></tr>\n"
+        for row in strata
+    )
+    words = "Strata at the error rate of the run; false positives if all features were null"
+    return (
+        f"<details><summary>{words}</summary>\n<div class=scroll><table class=strata><thead><tr>"
+        f"{head}</tr></thead><tbody>\n{rows}</tbody></table></div></details>"
+    )
+
+
+def _effect_heads(effects: Mapping[str, Any] | None) -> str:
+    return "".join(
+        f'<th aria-sort="none"><button type="button" data-sort="{name}">{escape(head)}'
+        "</button></th>\n"
+        for name, head in ({} if effects is None else effects["heads"]).items()
+    )
+
+
+def _effect_words(effects: Mapping[str, Any] | None) -> str:
+    if effects is None:
+        return ""
+    told = [f"{head}: {effects['words'][name]}." for name, head in effects["heads"].items()]
+    return escape(" ".join([*told, "These describe the data and are not tested."]))
+
+
+def _row(row: dict[str, Any], effects: Mapping[str, Any] | None) -> str:
     name, *numbers = printed(row)
-    cells = "".join(f"<td>{number}</td>" for number in numbers)
+    shown = [row[column] for column in ({} if effects is None else effects["heads"])]
+    numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in shown]
+    cells = "".join(f"<td>{escape(number)}</td>" for number in numbers)
     return f"<tr class=selected><td class=name>{escape(name)}</td>{cells}</tr>\n"

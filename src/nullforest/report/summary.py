@@ -14,9 +14,11 @@ from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
 from nullforest.report.methods import methods, references
 from nullforest.report.ties import ties_and_slider
+from nullforest.selection.by_stratum import strata_of
+from nullforest.selection.effects import Effects, plain_rows
 from nullforest.selection.error_rates import ERROR_RATES
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import by_stratum
+from nullforest.selection.sentences import each_has_its_own, own_expected_counts, own_thresholds
 from nullforest.selection.trajectory import Trajectory
 
 #: Rows of the selected features that a printed table may have.
@@ -51,8 +53,9 @@ def summarize(
         `headline`, `explanation`, `expected_errors`, `expected_agreement`, `warnings`; `decision`:
         the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
         `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
-        at another error rate needs, see :mod:`nullforest.report.ties`; `histogram`; `trajectory`,
-        or None; `run`: label → value; `command`, or None; `methods`, `references`, `version`.
+        at another error rate needs, see :mod:`nullforest.report.ties`; `effects`: direction and
+        size of every feature, to four digits, or None; `histogram`; `trajectory`, or None; `run`:
+        label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
     --------
@@ -80,13 +83,18 @@ def summarize(
             "level": selection.level,
             "expected_false_positives": selection.expected_false_positives,
             "selected": selection.n_selected,
-            "expected_count": by_stratum(selection.null.expected_counts()),
+            "own": each_has_its_own(selection.null)
+            if (strata := selection.null.feature_strata) is not None and strata.any()
+            else None,
+            "expected_count": own_expected_counts(selection),
         },
+        "strata": strata_of(selection),
         "error_rates": dict(ERROR_RATES),
-        "rows": selected.drop(columns="selected").to_dict("records"),
+        "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
         "columns": None if columns is None else columns.tolist(),
+        "effects": None if selection.effects is None else _effects(selection.effects),
         "ties": ties,
         "slider": slider,
         "histogram": histogram(selection),
@@ -96,6 +104,21 @@ def summarize(
         "methods": methods(selection, run),
         "references": references(selection),
         "version": __version__,
+    }
+
+
+def _effects(effects: Effects) -> dict[str, Any]:
+    """Effects of all features: text as codes of its levels, numbers to four digits."""
+    columns: dict[str, Any] = {}
+    for name, values in effects.columns.items():
+        if values.dtype.kind == "U":
+            levels, codes = np.unique(values, return_inverse=True)
+            columns[name] = {"levels": levels.tolist(), "values": codes.tolist()}
+        else:
+            numbers = [None if np.isnan(v) else float(f"{v:.4g}") for v in values.tolist()]
+            columns[name] = {"levels": None, "values": numbers}
+    return {**effects.to_dict(), "heads": effects.heads, "words": effects.words} | {
+        "columns": columns
     }
 
 
@@ -129,7 +152,7 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(value, int | float) and np.isfinite(value)
         },
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
-        "count to exceed": by_stratum(selection.thresholds),
+        "count to exceed": own_thresholds(selection),
         "level reached per feature": f"{selection.level:.3g}",
         "false positives expected if all features were null": (
             f"{selection.expected_false_positives:.3g}"

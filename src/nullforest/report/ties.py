@@ -14,7 +14,7 @@ import numpy as np
 
 from nullforest.selection.error_rates import ERROR_RATES, adjust, critical_level, harmonic
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import by_stratum
+from nullforest.selection.sentences import by_stratum, each_has_its_own
 
 if TYPE_CHECKING:
     from nullforest.nulls.distribution import Floats, Null
@@ -82,7 +82,7 @@ def ties_and_slider(selection: Selection) -> tuple[dict[str, Any], dict[str, Any
         expected = exceeding @ np.bincount(strata)
         by_error[error] = {
             "threshold": [int(k[0]) if (k == k[0]).all() else None for k in each],
-            "threshold_label": [by_stratum(k) for k in each],
+            "threshold_label": [by_stratum(k, each_has_its_own(null)) for k in each],
             "level": (expected / F).tolist(),
             "expected_false_positives": expected.tolist(),
         }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -17,8 +16,9 @@ from nullforest._util.words import printable
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
-from nullforest.selection import sentences
+from nullforest.selection import records, sentences
 from nullforest.selection.agreement import Agreement, agreement
+from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally
@@ -74,6 +74,8 @@ class Selection:
     annotations : DataFrame or None
         What is known of each feature beside its name (symbol, position, coordinates): columns that
         follow the name in `table`.
+    effects : Effects or None
+        Direction and size of each feature's association with the target; see :meth:`with_effects`.
     """
 
     support: NDArray[np.bool_]
@@ -96,6 +98,7 @@ class Selection:
     columns: NDArray[np.int64] | None = field(default_factory=lambda: np.empty(0, np.int64))
     known_agreement: Agreement | None = None
     annotations: pd.DataFrame | None = None
+    effects: Effects | None = None
 
     def __post_init__(self) -> None:
         F = self.tally.n_features
@@ -139,7 +142,7 @@ class Selection:
         Columns: feature, count, expected_count (of its null distribution), p_value, q_value,
         selected; the index is the number of the feature's column in X. A test of another statistic
         than the selection frequency has the columns value and expected_value in place of
-        expected_count.
+        expected_count. Then those of `effects`, where known, which are descriptive.
         """
         return self._table.copy()
 
@@ -155,57 +158,34 @@ class Selection:
             "p_value": self.pvalues,
             "q_value": self.qvalues,
             "selected": self.support,
+            **({} if self.effects is None else self.effects.columns),
         }
         order = np.lexsort((np.arange(len(self.values)), -self.values, self.pvalues))
         return pd.DataFrame(columns).iloc[order]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as plain numbers and strings, ready for JSON."""
-        rows = self.table[self.table["selected"]]
-        beside = [] if self.annotations is None else list(self.annotations)
-        return {
-            "n_samples": self.tally.n_samples,
-            "n_features": self.tally.n_features,
-            "trees": self.tally.n_trees,
-            "nodes": self.tally.n_nodes,
-            "candidates": self.tally.candidates,
-            "draw": self.tally.draw,
-            "null": self.null.kind,
-            "error": self.error,
-            "alpha": self.alpha,
-            "threshold": _plain(self.threshold),
-            "level": _plain(self.level),
-            "expected_false_positives": _plain(self.expected_false_positives),
-            "expected_agreement": None if self.agreement is None else self.agreement.expected,
-            "seconds": self.seconds,
-            "selected": rows[["feature", *beside, "count", "p_value", "q_value"]].to_dict(
-                "records"
-            ),
-            "statistic": self.statistic,
-            "forests": self.forests,
-            "diagnostics": {
-                name: _plain(value) if isinstance(value, float) else value
-                for name, value in self.null.describe().items()
-            },
-            "notes": list(self.notes),
-        }
+    def with_effects(self, X: Any, y: Any) -> Selection:
+        """The same selection with the direction and size of every feature in its table.
 
-    def to_csv(self, path: Any) -> None:
-        """Write the table of all features; the file appears whole or not at all.
+        Parameters
+        ----------
+        X, y : array-like
+            The data that the forest was grown on.
 
-        Its first column is the feature's position in the data (`columns`), where that is known.
+        Examples
+        --------
+        >>> import nullforest as nf, numpy as np
+        >>> X, y = np.random.default_rng(0).normal(size=(50, 500)), np.arange(50) % 2
+        >>> X[:, 0] += 2 * y
+        >>> selection = nf.select(nf.grow(X, y, trees=100)).with_effects(X, y)
+        >>> selection.table["higher_in"][0], round(float(selection.table["auc"][0]), 2)
+        ('1', 0.93)
         """
-        table = self.table
-        if self.columns is not None:
-            table.insert(0, "column", self.columns[table.index])
-        with writing(path) as file:
-            table.to_csv(file, index=False)
+        from nullforest.engine.data.effect_sizes import effect_sizes
 
-    def to_json(self, path: Any) -> None:
-        """Write `to_dict()` as JSON; the file appears whole or not at all."""
-        with writing(path) as file:
-            json.dump(self.to_dict(), file, indent=2)
-            file.write("\n")
+        effects = effect_sizes(X, y)
+        if effects is not None and len(next(iter(effects.columns.values()))) != len(self.support):
+            raise InputError(f"X has not the {len(self.support)} features of the forest.")
+        return replace(self, effects=effects)
 
     def to_html(self, path: Any, X: Any = None, y: Any = None) -> None:
         """Write a report for the browser: one file that needs no network.
@@ -271,6 +251,10 @@ class Selection:
         self._check_for_report()
         return plot(self, kind, **options)
 
+    expected_false_discoveries = property(sentences.expected_false_discoveries)
+    to_dict = records.to_dict
+    to_csv = records.to_csv
+    to_json = records.to_json
     headline = sentences.headline
     expected_errors = sentences.expected_errors
     expected_agreement = sentences.expected_agreement
@@ -287,11 +271,6 @@ class Selection:
         lines.append(self.expected_errors() or self.explanation())
         lines += [f"note: {printable(note)}" for note in self.notes]
         return "\n".join(lines)
-
-
-def _plain(number: float) -> float | None:
-    """A number that JSON knows."""
-    return None if np.isnan(number) else number
 
 
 def select(

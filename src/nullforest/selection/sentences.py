@@ -27,21 +27,30 @@ _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 def headline(selection: Selection) -> str:
     """Number of selected features, error rate, threshold and expected count."""
     null, statistic = selection.null, selection.statistic
-    each = each_has_its_own(null)
     if selection.tests_counts:
-        needed = f"count above {by_stratum(selection.thresholds, each)}"
+        needed = f"count above {own_thresholds(selection)}"
     elif np.isnan(selection.threshold):
         needed = f"{statistic} by {null.kind}"
     else:
         needed = f"{statistic} above {selection.threshold:.4g} by {null.kind}"
     expected = f"{null.mean:.3g}"
     if selection.tests_counts:
-        expected = by_stratum(null.expected_counts(), each)
+        expected = own_expected_counts(selection)
     return (
         f"{selection.n_selected} of {selection.tally.n_features} features selected at a "
         f"{ERROR_RATES[selection.error]} of {selection.alpha:g}: {needed}, {expected} expected "
         "under the null"
     )
+
+
+def own_thresholds(selection: Selection) -> str:
+    """The count to exceed: one for all features, or the range of those of strata or features."""
+    return by_stratum(selection.thresholds, each_has_its_own(selection.null))
+
+
+def own_expected_counts(selection: Selection) -> str:
+    """The count expected under the null, or the range of those of strata or features."""
+    return by_stratum(selection.null.expected_counts(), each_has_its_own(selection.null))
 
 
 def each_has_its_own(null: Null) -> str:
@@ -63,8 +72,8 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
     remedy = (
-        'Use shadows, as trees="auto" does with few features (--trees auto, --shadows), or a '
-        "permutation test (nf.baselines.label_permutation, nullforest compare)."
+        'Use shadows, as trees="auto" does with few features (shadows=), or a permutation test '
+        "(nf.baselines.label_permutation)."
     )
     if null.mean > _CONTRADICTION * mean:
         return (
@@ -90,21 +99,32 @@ def expected_errors(selection: Selection) -> str:
     >>> expected_errors(nf.select(t, null="paper"))
     'At most 0.05 false positives are expected among the selected feature.'
     >>> expected_errors(nf.select(t, error="fpr", null="paper"))
-    'If all 5 features were null, 0.195 of them would be expected to be selected; 1 is.'
+    'At most 0.195 false positives are expected among the selected feature.'
     """
-    n, alpha = selection.n_selected, selection.alpha
+    n = selection.n_selected
     if not n:
         return ""
-    if selection.error == "fpr":
-        return (
-            f"If all {selection.tally.n_features} features were null, "
-            f"{selection.expected_false_positives:.3g} of them would be expected to be selected; "
-            f"{n} {'is' if n == 1 else 'are'}."
-        )
     among = "the selected feature" if n == 1 else f"the {n} selected features"
+    number = f"{selection.expected_false_discoveries:.3g} false positives are expected"
     if selection.error == "fwer":
-        return f"The probability of any false positive among {among} is at most {alpha:g}."
-    return f"At most {alpha * n:.3g} false positives are expected among {among}."
+        return (
+            f"The probability of any false positive among {among} is at most "
+            f"{selection.alpha:g}; at most {number}."
+        )
+    if selection.expected_false_discoveries >= n:
+        return f"At most {number}, no fewer than are selected ({n}): all of them may be false."
+    return f"At most {number} among {among}."
+
+
+def expected_false_discoveries(selection: Selection) -> float:
+    """Bound of the expected number of null features among the selected ones.
+
+    For false discovery rates alpha times the number of selected features; for other error rates
+    the number of features that would exceed their thresholds, were all of them null.
+    """
+    if selection.error in ("fdr", "fdr_by"):
+        return selection.alpha * selection.n_selected
+    return float(selection.expected_false_positives)
 
 
 def expected_agreement(selection: Selection) -> str:

@@ -27,7 +27,6 @@ class Page {
     document.getElementById("back").addEventListener("click", () => this.reset());
     document.getElementById("copy").addEventListener("click", () => this.copy());
     for (const control of document.querySelectorAll("input, #copy")) control.disabled = false;
-    document.getElementById("strata").hidden = new Set(data.ties.expected_count).size === 1;
     let width = 0;
     new ResizeObserver(([entry]) => {
       if (Math.abs(entry.contentRect.width - width) > 1) this.drawAll();

@@ -10,6 +10,7 @@ class FeatureTable {
     this.found = null; // Uint8Array of the columns that match the search; null for all
     this.byName = null;
     this.lower = null;
+    this.effects = decider.data.effects;
     for (const button of document.querySelectorAll("[data-sort]"))
       button.addEventListener("click", () => this.sortBy(button.dataset.sort));
     document.getElementById("search").addEventListener("input", (event) => this.search(event.target.value));
@@ -33,7 +34,7 @@ class FeatureTable {
 
   sortBy(key) {
     // Numbers that are best when large begin with the largest.
-    const first = key === "count" || key === "expected_count";
+    const first = key === "count" || key === "expected_count" || this.effects?.columns[key]?.levels === null;
     this.sort = { by: key, down: this.sort.by === key ? !this.sort.down : first };
     for (const button of document.querySelectorAll("[data-sort]"))
       button.parentElement.setAttribute("aria-sort",
@@ -53,6 +54,7 @@ class FeatureTable {
       return sort.down ? Int32Array.from(this.byName).reverse() : this.byName;
     }
     if (sort.by === "p_value" && !sort.down) return decider.order;
+    if (this.effects && sort.by in this.effects.columns) return this.byEffect(this.effects.columns[sort.by].values);
     // Distinct values are few: sort them, then distribute the columns among them.
     const values = { count: ties.count, expected_count: ties.expected_count, p_value: ties.p_value, q_value: this.state.q }[sort.by];
     const distinct = Array.from(new Set(values)).sort((a, b) => (sort.down ? b - a : a - b));
@@ -64,6 +66,20 @@ class FeatureTable {
     const order = new Int32Array(decider.order.length);
     for (const column of decider.order) order[ends[group[decider.tieOf[column]]]++] = column;
     return order;
+  }
+
+  /** All columns by an effect, those without one last. */
+  byEffect(values) {
+    const sign = this.sort.down ? -1 : 1;
+    const last = (value) => (value === null ? 1 : 0);
+    return Int32Array.from(this.decider.order).sort((a, b) =>
+      last(values[a]) - last(values[b]) || sign * (values[a] - values[b]));
+  }
+
+  /** An effect of a column: text, a number or null. */
+  effect(name, column) {
+    const { levels, values } = this.effects.columns[name];
+    return levels === null ? values[column] : levels[values[column]];
   }
 
   /** The columns to show, in order. */
@@ -100,6 +116,10 @@ class FeatureTable {
     const row = document.createElement("tr");
     if (values.selected) row.className = "selected";
     const cells = [values.feature, values.count, digits(values.expected_count, 3), digits(values.p_value, 2), digits(values.q_value, 2)];
+    for (const name of Object.keys(this.effects?.heads ?? {})) {
+      const effect = this.effect(name, column);
+      cells.push(typeof effect === "string" ? effect : effect === null ? "–" : effect.toFixed(2));
+    }
     for (const text of cells) row.insertCell().textContent = text;
     row.cells[0].className = "name";
     return row;
@@ -109,11 +129,13 @@ class FeatureTable {
   csv() {
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const { columns } = this.decider.data; // positions in the user's data, or null
-    const lines = [`${columns ? "column," : ""}feature,count,expected_count,p_value,q_value,selected`];
+    const effects = Object.keys(this.effects?.columns ?? {});
+    const lines = [[...(columns ? ["column"] : []), "feature", "count", "expected_count", "p_value", "q_value",
+      "selected", ...effects].join(",")];
     for (const column of this.rows()) {
       const v = this.values(column);
       lines.push([...(columns ? [columns[column]] : []), quoted(v.feature), v.count, v.expected_count, v.p_value, v.q_value,
-        v.selected ? "True" : "False"].join(","));
+        v.selected ? "True" : "False", ...effects.map((name) => quoted(String(this.effect(name, column) ?? "")))].join(","));
     }
     return lines.join("\n") + "\n";
   }
