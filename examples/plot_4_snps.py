@@ -14,11 +14,11 @@ import numpy as np
 import nullforest as nf
 
 rng = np.random.default_rng(0)
-n_people, n_snps = 600, 20_000
+n_people, n_snps = 400, 5_000
 frequency = rng.uniform(0.02, 0.5, n_snps)
 genotype = rng.binomial(2, frequency, (n_people, n_snps)).astype(np.float32)
 chromosome = np.sort(rng.integers(1, 23, n_snps))
-causal = [2_000, 9_500, 15_000]
+causal = [500, 2_400, 3_750]
 risk = 1.2 * (genotype[:, causal] - 2 * frequency[causal]).sum(axis=1)
 ill = rng.random(n_people) < 1 / (1 + np.exp(-risk))
 
