@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn import datasets
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import nullforest as nf
 from nullforest.engine.data.shadowed_table import FEW_FEATURES
@@ -30,7 +31,7 @@ from studies.records import Records, with_progress
 FIRST_SEED = 40_000
 ALPHAS = (0.05, 0.01, 0.001)
 SEEDS, NOISE_DRAWS, PERMUTATIONS, NULL_TABLES, SWITCHED, BLOCK_RUNS = 5, 20, 300, 100, 20, 50
-KIND_TABLES, ADJUSTED_RUNS = 300, 50
+KIND_TABLES, ADJUSTED_RUNS, GIVEN_FORESTS = 300, 50, 100
 SHAPES = tuple(product((5, 10, 20, 50, 100, 300, 1000), (50, 200, 1000)))
 KINDS = ("normal", "log-normal", "binary", "binary 90/10", "Poisson", "five levels", "missing")
 
@@ -227,6 +228,26 @@ def covariates() -> None:
         records.add([about | row])
 
 
+def given_forests() -> None:
+    """scikit-learn's forests in a ForestSelector, on noise of which a part has two values."""
+    records = Records("tables_given_forests", ("forest", "columns", "seed"))
+    forests = {"classifier": RandomForestClassifier, "regressor": RandomForestRegressor}
+    pieces = [
+        (kind, columns, FIRST_SEED + i)
+        for i in range(GIVEN_FORESTS)
+        for kind, columns in product(forests, ("20 + 5 binary", "100 + 100 binary"))
+    ]
+    for kind, columns, seed in _open(records, pieces, "scikit-learn's forests"):
+        rng = np.random.default_rng(seed)
+        normal, binary = (20, 5) if columns.startswith("20") else (100, 100)
+        X = np.hstack([rng.normal(size=(200, normal)), rng.integers(0, 2, (200, binary))])
+        y = np.arange(200) % 2 if kind == "classifier" else rng.normal(size=200)
+        forest = forests[kind](random_state=seed % 2**31, n_jobs=-1)
+        support = nf.ForestSelector(forest).fit(X, y).support_
+        row = {"normal": support[:normal].sum(), "binary": support[normal:].sum()}
+        records.add([{"forest": kind, "columns": columns, "seed": seed, **row}])
+
+
 def _open(records: Records, pieces: list[Any], title: str) -> Any:
     """The pieces that are not finished, with a progress bar."""
     done = records.done()
@@ -241,6 +262,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "blocks": blocks,
     "kinds": kinds,
     "covariates": covariates,
+    "given_forests": given_forests,
 }
 
 
