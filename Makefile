@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
 .PHONY: help demo test docs wheel test-oldest test-newest browser ranger lint figures bench fuzz sanitize portable study study-calibration \
-  study-power study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
+  study-power study-survival study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -123,7 +123,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-power study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-power study-survival study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -133,6 +133,9 @@ study-calibration: $(VENV)/.installed ## false positive rates reached, with stan
 study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds, other tests; page docs/power.md
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
 	$(BIN)/python -m studies.power --page docs/power.md $(if $(DATA),--data $(DATA))
+
+study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
+	$(BIN)/python -m studies.survival
 
 study-tables: $(VENV)/.installed ## small tables: found, false positive rates, blocks; page docs/tables.md
 	$(BIN)/python -m studies.tables --page docs/tables.md

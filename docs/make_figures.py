@@ -37,11 +37,25 @@ def leukemia(out: Path, data: Bunch, selection: nf.Selection) -> None:
 
 
 def plots(out: Path, selection: nf.Selection) -> None:
-    """Every plot of `selection.plot`."""
-    for kind in DISPLAYS:
+    """Every plot of `selection.plot`, but for survival curves."""
+    for kind in (kind for kind in DISPLAYS if kind != "survival"):
         selection.plot(kind)
         save(out, f"plot-{kind}.png")
         print(f"plot-{kind}.png")
+
+
+def survival(out: Path) -> None:
+    """Survival curves by the most significant gene of scikit-survival's breast cancer data."""
+    from sksurv.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer()
+    selection = nf.ForestSelector(alpha=0.2).fit(X, y).selection_
+    axes = plt.subplots(figsize=(7, 3.6), layout="constrained")[1]
+    display = selection.plot("survival", X=X, y=y, ax=axes)
+    axes.set_xlabel("days to distant metastasis")
+    axes.set_ylabel("share without metastasis")
+    save(out, "plot-survival.png")
+    print(f"plot-survival.png: {display.name}, {display.events} events of {display.sizes}")
 
 
 def report(out: Path, data: Bunch, selection: nf.Selection) -> None:
@@ -74,4 +88,5 @@ if __name__ == "__main__":
     )
     leukemia(arguments.out, embedded, watched)
     plots(arguments.out, watched)
+    survival(arguments.out)
     report(arguments.out, embedded, watched)

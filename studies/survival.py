@@ -1,6 +1,6 @@
 """Survival times: false positive rates by censoring, and power beside ranger's survival forest.
 
-python -m studies.survival [--only PART ...] [--page FILE]
+python -m studies.survival [--only PART ...]
 
 Finished pieces are kept in studies/results, so that an interrupted study resumes where it stopped.
 Nothing is set but seeds: trees, candidates and depth are the defaults.
@@ -17,25 +17,32 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 import nullforest as nf
 from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues
+from studies.markdown import markdown
 from studies.records import Records, with_progress
 
+PAGE = Path(__file__).parents[1] / "docs" / "survival.md"
 FIRST_SEED = 50_000
 FEATURES = 2_000
 #: Null data: samples, shares of censored samples, and whether times are rounded to whole numbers
 #: of which there are about ten, so that most are tied.
 SAMPLES, CENSORING, NULL_SETS = (100, 300), (0.0, 0.3, 0.7), 100
 TIED_SETS = 30
-#: Proportional hazards: samples, share of censored samples, relevant features, hazard ratio.
+#: Proportional hazards: features, and samples, share of censored samples, relevant features and
+#: hazard ratio. Fewer features than above, so that each has its share of ranger's trees.
+HAZARD_FEATURES = 500
 HAZARDS = [(150, 0.0, 5, 2.0), (150, 0.3, 5, 2.5), (150, 0.7, 3, 4.0)]
 POWER_SETS = 20
 #: Trees of ranger's survival forest, whose default is 500.
 RANGER_TREES = 1_000
+#: False discovery proportions at which power is compared.
+PROPORTIONS = (0.05, 0.1, 0.2)
 
 
 def tied(y: NDArray[Any]) -> NDArray[Any]:
@@ -74,8 +81,8 @@ def null_data() -> None:
         )
 
 
-def ranger_pvalues(X: NDArray[Any], y: NDArray[Any], seed: int) -> NDArray[np.float64]:
-    """p-values of Janitza's test by ranger's survival forest, with 1 000 trees and its defaults."""
+def by_ranger(X: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Any, Any]:
+    """p-values of Janitza's test by ranger's survival forest, and the importances behind them."""
     S, F = X.shape
     task = PackageTask(
         X=X,
@@ -91,18 +98,20 @@ def ranger_pvalues(X: NDArray[Any], y: NDArray[Any], seed: int) -> NDArray[np.fl
         seed=seed,
         n_jobs=-1,
     )
-    return PACKAGES["ranger_janitza"].run(task).pvalues
+    result = PACKAGES["ranger_janitza"].run(task)
+    return result.pvalues, result.importance
 
 
-def our_pvalues(X: NDArray[Any], y: NDArray[Any], seed: int) -> NDArray[np.float64]:
-    """p-values by the default forest."""
-    return nf.select(nf.grow(X, y, seed=seed, oob=False)).pvalues
+def by_nullforest(X: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Any, Any]:
+    """p-values by the default forest, and its counts."""
+    selection = nf.select(nf.grow(X, y, seed=seed, oob=False))
+    return selection.pvalues, selection.counts
 
 
 def hazards() -> None:
     """Ranks of the relevant features, and what is selected, by both forests."""
     records = Records("survival_power", ("samples", "censoring", "relevant", "seed", "test"))
-    tests = {"nullforest": our_pvalues, "ranger_janitza": ranger_pvalues}
+    tests = {"nullforest": by_nullforest, "ranger_janitza": by_ranger}
     if why := PACKAGES["ranger_janitza"].missing():
         raise SystemExit(f"The power study needs ranger: {why}.")
     pieces = [
@@ -114,9 +123,10 @@ def hazards() -> None:
     ratio_of = {setting[:3]: setting[3] for setting in HAZARDS}
     for S, censoring, relevant, seed, test in _open(records, pieces, "proportional hazards"):
         ratio = ratio_of[S, censoring, relevant]
-        X, y, truth = nf.simulate.survival(S, FEATURES, relevant, ratio, censoring, seed=seed)
+        shape = S, HAZARD_FEATURES, relevant
+        X, y, truth = nf.simulate.survival(*shape, ratio, censoring, seed=seed)
         start = perf_counter()
-        pvalues = tests[test](X, y, seed)
+        pvalues, statistic = tests[test](X, y, seed)
         seconds = perf_counter() - start
         support = decide(pvalues, 0.05, "fdr").support
         records.add(
@@ -126,23 +136,20 @@ def hazards() -> None:
                 | {"selected": int(support.sum()), "true": int((support & truth).sum())}
                 # How many relevant features stand before the k-th null feature, for each k: from
                 # this the power at any false discovery proportion.
-                | {"before": _before(pvalues, truth), "seconds": round(seconds, 3)}
+                | {"before": _before(pvalues, statistic, truth), "seconds": round(seconds, 3)}
             ]
         )
 
 
-def _before(pvalues: NDArray[np.float64], truth: NDArray[np.bool_], most: int = 40) -> str:
+def _before(
+    pvalues: NDArray[Any], statistic: NDArray[Any], truth: NDArray[np.bool_], most: int = 40
+) -> str:
     """Relevant features that stand before the k-th null feature, k = 1, 2, …, sorted by p-value.
 
-    Tied features are in random order: j / (m + 1) of the tied relevant features are expected
-    before the j-th of m tied null features.
+    Among equal p-values, as ranger's zeros are, the larger statistic comes first.
     """
-    null, own = np.sort(pvalues[~truth]), np.sort(pvalues[truth])
-    place = np.arange(len(null)) - np.searchsorted(null, null, "left") + 1
-    ties = np.searchsorted(null, null, "right") - np.searchsorted(null, null, "left")
-    below, up_to = np.searchsorted(own, null, "left"), np.searchsorted(own, null, "right")
-    before = below + (up_to - below) * place / (ties + 1)
-    return " ".join(f"{count:.4g}" for count in before[:most])
+    ordered = truth[np.lexsort((-statistic, pvalues))]
+    return " ".join(map(str, np.cumsum(ordered)[~ordered][:most]))
 
 
 def _open(records: Records, pieces: list[Any], title: str) -> Any:
@@ -154,15 +161,78 @@ def _open(records: Records, pieces: list[Any], title: str) -> Any:
 PARTS: dict[str, Callable[[], None]] = {"null": null_data, "power": hazards}
 
 
+def null_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """False positive rate ÷ level, ± one standard error over data sets, and how often any."""
+    rows = rows.assign(ratio=rows["below"] / rows["features"] / rows["alpha"])
+    table = []
+    for (S, censoring, ties), part in rows.groupby(["samples", "censoring", "ties"]):
+        row: dict[str, Any] = {"samples": S, "censored": f"{censoring:.0%}"}
+        row["times"] = "tied" if ties else "distinct"
+        for alpha in ALPHAS[:3]:
+            ratio = part.loc[part["alpha"] == alpha, "ratio"]
+            row[f"α = {alpha:g}"] = f"{ratio.mean():.2f} ± {ratio.sem():.2f}"
+        one = part[part["alpha"] == ALPHAS[0]]
+        row["any selected at FDR .05"] = f"{(one['discoveries'] > 0).mean():.0%}"
+        table.append({**row, "data sets": len(one)})
+    return pd.DataFrame(table)
+
+
+def power_at(before: str, relevant: int, proportion: float) -> float:
+    """Largest share of the relevant features at a false discovery proportion of at most this.
+
+    Examples
+    --------
+    >>> power_at("3 4 5", 10, 0.0), power_at("3 4 5", 10, 0.2)
+    (0.3, 0.4)
+    """
+    found = np.array(before.split(), float)
+    false = np.arange(len(found))
+    return float(found[false <= proportion * (false + found)].max(initial=0.0) / relevant)
+
+
+def power_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Power of both tests at equal false discovery proportions, and as they select at FDR .05."""
+    keys = ["samples", "censoring", "relevant", "seed"]
+    rows = rows[rows.groupby(keys)["test"].transform("nunique") == 2]
+    table = []
+    for (S, censoring, relevant), setting in rows.groupby(keys[:3]):
+        for test, part in setting.groupby("test"):
+            row: dict[str, Any] = {"samples": S, "censored": f"{censoring:.0%}"}
+            row["relevant × hazard ratio"] = f"{relevant} × {part['hazard_ratio'].iloc[0]:g}"
+            row["test"] = {"nullforest": "nullforest", "ranger_janitza": "ranger, Janitza"}[test]
+            for q in PROPORTIONS:
+                power = np.array([power_at(before, relevant, q) for before in part["before"]])
+                error = power.std(ddof=1) / np.sqrt(len(power)) if len(power) > 1 else math.nan
+                row[f"FDP {q:g}"] = f"{power.mean():.2f} ± {error:.2f}"
+            row["at FDR .05"] = f"{(part['true'] / relevant).mean():.2f}"
+            false = (part["selected"] - part["true"]) / part["selected"].clip(lower=1)
+            row["its FDP"] = f"{false.mean():.2f}"
+            table.append({**row, "data sets": len(part)})
+    return pd.DataFrame(table)
+
+
+TABLES = {"survival_null": null_table, "survival_power": power_table}
+
+
+def with_tables(text: str) -> str:
+    """The page with every table between its markers."""
+    for name, make in TABLES.items():
+        start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
+        before, rest = text.split(start, 1)
+        rows = Records(name, ("seed",)).frame()
+        text = before + start + markdown(make(rows)) + end + rest.split(end, 1)[1]
+    return text
+
+
 def main() -> None:
     """Run what is not finished, then write the tables into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", help=f"{' '.join(PARTS)} none")
-    parser.add_argument("--page", type=Path, help="write the tables into this Markdown file")
     arguments = parser.parse_args()
     for name, part in PARTS.items():
         if arguments.only is None or name in arguments.only:
             part()
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

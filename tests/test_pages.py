@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from studies import power_page, sensitivity, tables_page, wrappers
+from studies import power_page, sensitivity, survival, tables_page, wrappers
 from studies.calibration import page as calibration
 from studies.reproduction import __main__ as reproduction
 
@@ -19,6 +19,7 @@ DOCS = Path(__file__).parents[1] / "docs"
         ("tables.md", tables_page.page),
         ("reproduction.md", reproduction.page),
         ("theory.md", lambda: sensitivity.with_tables((DOCS / "theory.md").read_text("utf-8"))),
+        ("survival.md", lambda: survival.with_tables(survival.PAGE.read_text("utf-8"))),
         ("wrappers.md", lambda: wrappers.with_tables(wrappers.DOCS.read_text("utf-8"))),
     ],
 )

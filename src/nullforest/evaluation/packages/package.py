@@ -31,13 +31,15 @@ class PackageTask:
 class PackageResult:
     """p-values (NaN where there are none), the selection if it has a rule of its own, the cost.
 
-    `seconds` is the time of the test alone, where data are passed to another process.
+    `seconds` is the time of the test alone, where data are passed to another process. `importance`
+    is the statistic of each feature, where the package gives it.
     """
 
     pvalues: NDArray[np.float64]
     support: NDArray[np.bool_] | None
     forests: int
     seconds: float | None = None
+    importance: NDArray[np.float64] | None = None
 
 
 class OtherPackage(Protocol):

@@ -39,11 +39,13 @@ if (given$test == "altmann") {
 } else if (given$test == "janitza") {
   forest <- grow("impurity_corrected")
   p <- suppressWarnings(ranger::importance_pvalues(forest, method = "janitza"))[, "pvalue"]
+  values <- ranger::importance(forest)
 } else {
   forest <- grow("impurity")
   table <- randomForestExplainer::measure_importance(forest, measures = c("no_of_nodes", "p_value"))
   p <- table$p_value[match(colnames(x), as.character(table$variable))]
   p[is.na(p)] <- 1 # a feature that was never selected is not in the table
 }
+if (exists("values")) writeBin(as.double(values), file.path(given$folder, "values.bin"), size = 8, endian = "little")
 p <- c(p, proc.time()[["elapsed"]] - start)
 writeBin(as.double(p), file.path(given$folder, "p.bin"), size = 8, endian = "little")

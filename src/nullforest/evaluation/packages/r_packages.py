@@ -78,5 +78,7 @@ class InR:
             if done.returncode:
                 raise InputError(f"{self.title} failed in R: {done.stderr.strip()[-300:]}")
             *pvalues, seconds = np.fromfile(Path(folder) / "p.bin", "<f8")
+            values = Path(folder) / "values.bin"
+            importance = np.fromfile(values, "<f8") if values.exists() else None
         forests = 1 + task.permutations * self.permuted
-        return PackageResult(np.array(pvalues), None, forests, float(seconds))
+        return PackageResult(np.array(pvalues), None, forests, float(seconds), importance)

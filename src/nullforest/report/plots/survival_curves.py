@@ -78,14 +78,9 @@ class SurvivalDisplay(Display):
         survival = survival_of(y)
         if X is None or survival is None:
             raise InputError("Survival curves need the data: give X=, and y= of events and times.")
-        matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
-        if matrix.shape != (len(survival), selection.tally.n_features):
-            raise InputError(
-                f"X is {matrix.shape[0]} × {matrix.shape[1]}, for {len(survival)} samples in y and "
-                f"{selection.tally.n_features} features; give the data of the forest."
-            )
         number = _number(selection, feature)
-        values = np.asarray(matrix[:, number], np.float64)
+        name = str(selection.tally.names[number])
+        values = _values(X, number, name, (len(survival), selection.tally.n_features))
         median = float(np.nanmedian(values))
         parts = [survival[values > median], survival[values <= median]]
         if not all(map(len, parts)):
@@ -95,7 +90,6 @@ class SurvivalDisplay(Display):
             times, left = kaplan_meier(part["event"], part["time"])
             curves.append((np.append(0.0, times), np.append(1.0, left)))
         events = [int(part["event"].sum()) for part in parts]
-        name = str(selection.tally.names[number])
         return cls(name, median, curves, [len(part) for part in parts], events).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -126,3 +120,16 @@ def _number(selection: Selection, feature: str | int | None) -> int:
     if not 0 <= feature < len(names):
         raise InputError(f"feature = {feature} must lie between 0 and {len(names) - 1}.")
     return int(feature)
+
+
+def _values(X: Any, number: int, name: str, shape: tuple[int, int]) -> Floats:
+    """Values of one feature; other columns of a DataFrame may be of any kind."""
+    if name in getattr(X, "columns", ()):
+        X, number, shape = X[[name]], 0, (shape[0], 1)
+    matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
+    if matrix.shape != shape:
+        raise InputError(
+            f"X is {matrix.shape[0]} × {matrix.shape[1]}, not {shape[0]} × {shape[1]}; give the "
+            "data of the forest."
+        )
+    return np.asarray(matrix[:, number], np.float64)
