@@ -114,6 +114,16 @@ def filtered(matrix: FeatureMatrix, condition: str) -> FeatureMatrix:
     return _noted(kept, f"{mask.sum()} of {len(mask)} samples have {condition}.")
 
 
+def with_target(matrix: FeatureMatrix, target: str) -> FeatureMatrix:
+    """The samples that have a target."""
+    known = matrix.samples[target].notna().to_numpy()
+    if known.all():
+        return matrix
+    left = matrix.samples.index[~known].tolist()
+    kept = matrix.of_samples(np.flatnonzero(known), matrix.samples[known])
+    return _noted(kept, f"Left out: {_samples(left)} no value in {target!r}: {listed(left)}.")
+
+
 def _named(frame: pd.DataFrame, ids: str | None, path: Path) -> pd.DataFrame:
     """The table with the names of its samples as the index."""
     names = list(frame.columns)
