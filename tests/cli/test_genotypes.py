@@ -44,6 +44,7 @@ def test_the_planted_variant_is_found_on_its_chromosome(tmp_path, run):
     first = pd.read_csv(table).iloc[0]
     assert (first["feature"], first["chromosome"], first["position"]) == ("risk", 7, 555)
     assert first["selected"]
+    assert 0.6 < max(first["auc"], 1 - first["auc"]) < 1
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 

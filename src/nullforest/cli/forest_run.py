@@ -99,7 +99,8 @@ def select_features(
             selection = chosen(kept.grown(trees, n_jobs=jobs, progress=progress))
     if selection.effects is None:
         with screen.progress("Describing features") as progress:
-            effects = effect_sizes(ranked, table.y, arguments["criterion"], progress)
+            values = table.X if ranked.values is None else ranked
+            effects = effect_sizes(values, table.y, arguments["criterion"], progress)
             selection = replace(selection, effects=effects)
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(

@@ -105,7 +105,7 @@ H5adOut = Annotated[
 ]
 MapsOut = Annotated[
     Path | None,
-    _out("--maps", help="Folder for maps of −log10 p, q and the selected features of images."),
+    _out("--maps", help="Folder for maps of −log10 p, q, selected features and effect of images."),
 ]
 ClustersOut = Annotated[
     Path | None,

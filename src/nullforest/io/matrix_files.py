@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,8 +134,10 @@ def kind_of(paths: Sequence[Path]) -> str | None:
     name = paths[0].name.lower()
     known = (kind for ending, kind in _ENDINGS.items() if name.endswith(ending))
     kind = next(known, "surface" if FREESURFER.match(name) else None)
-    if kind is None and any((paths[0] / f"matrix.mtx{end}").exists() for end in ("", ".gz")):
-        return "mtx"  # a folder of Cell Ranger
+    # A folder of Cell Ranger; os.path answers where a name is too long for a file, too.
+    matrices = (paths[0] / f"matrix.mtx{end}" for end in ("", ".gz"))
+    if kind is None and any(os.path.exists(path) for path in matrices):  # noqa: PTH110
+        return "mtx"
     return kind
 
 

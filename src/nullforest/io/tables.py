@@ -194,8 +194,9 @@ def matrix_table(
         source, ids = str(path), None
     if options.obs_filter is not None:
         matrix = filtered(matrix, options.obs_filter)
-    if options.matched_only and target in matrix.samples:
-        matrix = with_target(matrix, target)
+    own = columns_of(target)
+    if options.matched_only and {*own} <= {*matrix.samples.columns}:
+        matrix = with_target(matrix, own)
     if matrix.samples.empty:
         raise InputError(
             f"{source} says nothing of its samples; give a table with their target, "
