@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nullforest.evaluation.comparison import compare_runs as compare_runs
     from nullforest.evaluation.planning import PowerPlan as PowerPlan
     from nullforest.evaluation.planning import plan as plan
+    from nullforest.features.clusters import find_clusters as find_clusters
     from nullforest.features.correlated import find_correlated as find_correlated
     from nullforest.features.genes import select_genes as select_genes
     from nullforest.features.groups import GroupSelection as GroupSelection
@@ -44,8 +45,11 @@ if TYPE_CHECKING:
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
     from nullforest.io import read_table as read_table
+    from nullforest.io.omics.gene_sets import read_gmt as read_gmt
     from nullforest.nulls import null as null
     from nullforest.report import plots as plots
+    from nullforest.report.maps import brain_figure as brain_figure
+    from nullforest.report.maps import write_maps as write_maps
     from nullforest.selection.forecast import Forecast as Forecast
     from nullforest.selection.forecast import more_trees as more_trees
     from nullforest.selection.selection import Selection as Selection
@@ -72,12 +76,15 @@ _NAMES = {
     "evaluation.comparison": "Comparison compare compare_runs",
     "evaluation.planning": "PowerPlan plan",
     "features.correlated": "find_correlated",
+    "features.clusters": "find_clusters",
     "features.genes": "select_genes",
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
     "io": "read_table",
+    "io.omics.gene_sets": "read_gmt",
     "nulls": "null",
+    "report.maps": "brain_figure write_maps",
     "selection.forecast": "Forecast more_trees",
     "selection.selection": "Selection select",
     "tallies.readers": "tally",

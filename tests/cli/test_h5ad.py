@@ -53,10 +53,12 @@ def test_the_columns_are_in_the_file_that_is_read_back(form, tmp_path, run):
     assert back.var_names[back.var["nullforest_selected"]].tolist() == ["ENSG00007"]
     assert frame.loc["ENSG00007", "name"] == "GENE7"
     here = back.var.loc[frame.index]
-    for name in ("count", "expected_count", "p_value", "q_value", "selected"):
+    assert (here["nullforest_higher_in"] == frame["higher_in"].fillna("")).all()
+    for name in ("count", "expected_count", "p_value", "q_value", "selected", "difference", "auc"):
         np.testing.assert_allclose(here[f"nullforest_{name}"], frame[name], rtol=1e-12)
     assert np.isnan(back.var.loc["ENSG00011", "nullforest_p_value"])
     assert back.uns["nullforest"]["alpha"] == 0.05
+    assert back.uns["nullforest"]["effects"]["comparison"] == "two classes"
     np.testing.assert_array_equal(
         back.X.toarray() if form is not np.array else back.X, np.asarray(cells().X)
     )

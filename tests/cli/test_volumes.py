@@ -51,6 +51,9 @@ def test_the_peak_comes_back_with_its_region_on_the_same_grid(tmp_path, run):
     np.testing.assert_allclose(logp[mask()], -np.log10(frame["p_value"]), rtol=1e-6)
     np.testing.assert_allclose(images["q"].get_fdata()[mask()], frame["q_value"], rtol=1e-6)
     assert (images["q"].get_fdata()[~mask()] == 1).all()
+    effect = load_img(str(maps / "difference.nii.gz")).get_fdata()
+    np.testing.assert_allclose(effect[mask()], frame["difference"], rtol=1e-5)
+    assert effect[PEAK] < -1  # control − AD: brighter in patients
     chosen = images["selected"].get_fdata() == 1
     np.testing.assert_array_equal(chosen[mask()], frame["selected"])
     assert chosen[planted()].sum() >= 4

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from nullforest._util.column_store import ColumnStore
 from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
@@ -70,7 +71,11 @@ def select_features(
     start = time.perf_counter()
     arguments = grow_arguments(table, settings, jobs)
     names, categories = table.feature_names, table.categories
-    ranked = RankTable(table.X, n_jobs=jobs, feature_names=names, categories=categories)
+    # Values on disk are copied by columns only where out-of-bag errors are wanted.
+    keep_values = watched or resumable is not None or not isinstance(table.X, ColumnStore)
+    ranked = RankTable(
+        table.X, keep_values=keep_values, n_jobs=jobs, feature_names=names, categories=categories
+    )
     limits = {"max_seconds": max_seconds}
     kept = None if resumable is None else resumable.begin(ranked, table.y, arguments | limits)
     with screen.progress("Growing trees") as progress:
@@ -94,7 +99,8 @@ def select_features(
             selection = chosen(kept.grown(trees, n_jobs=jobs, progress=progress))
     if selection.effects is None:
         with screen.progress("Describing features") as progress:
-            effects = effect_sizes(ranked, table.y, arguments["criterion"], progress)
+            values = table.X if ranked.values is None else ranked
+            effects = effect_sizes(values, table.y, arguments["criterion"], progress)
             selection = replace(selection, effects=effects)
     kept_note = [kept.note] if kept is not None and kept.note else []
     return replace(

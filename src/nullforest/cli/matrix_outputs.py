@@ -13,6 +13,7 @@ from nullforest.cli.outputs import Outputs, Writers
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nullforest.features.groups import GroupSelection
     from nullforest.io import Table
     from nullforest.selection.selection import Selection
 
@@ -21,11 +22,46 @@ def check_outputs(outputs: Outputs, data: list[Path], table: Table) -> None:
     """Refuse, before the forest is grown, files that these data do not give."""
     if outputs.h5ad is not None and data[0].suffix != ".h5ad":
         raise InputError("--h5ad writes the data again, which are no .h5ad file; leave it out.")
-    for name in ("maps", "clusters"):
+    for name in ("maps", "clusters"):  # names of options and attributes alike
         if getattr(outputs, name) is not None and table.geometry is None:
             raise InputError(f"--{name} is for images, and {data[0]} is none; leave it out.")
     if outputs.clusters is not None and table.geometry is not None:
         table.geometry.neighbours()  # says where a mesh is missing
+
+
+def groups_of(
+    given: str | None, table: Table, outputs: Outputs
+) -> tuple[Table, dict[str, list[int]] | None]:
+    """The groups that --groups names, and the table with notes on them."""
+    if given is None:
+        if outputs.group_table is not None:
+            raise InputError("--group-table needs groups; give --groups FILE.gmt, or atlas.")
+        return table, None
+    from nullforest.io.omics.gene_sets import members_of, read_gmt, region_groups
+
+    known = table.annotations
+    if given == "atlas":
+        if known is None or "region" not in known:
+            raise InputError("--groups atlas needs the atlas of images; give --atlas FILE.")
+        return table, region_groups(known["region"])
+    if not Path(given).exists():
+        raise InputError(f"There is no file {given}; give gene sets (GMT), or atlas.")
+    symbols = None if known is None or "name" not in known else known["name"].tolist()
+    sets = read_gmt(given)
+    members, notes = members_of(sets, table.feature_names.tolist(), symbols, f"The sets of {given}")
+    return replace(table, notes=(*table.notes, *notes)), members
+
+
+def tested_groups(
+    members: dict[str, list[int]] | None, table: Table, selection: Selection
+) -> GroupSelection | None:
+    """The groups at the error rate of the selection; correlations within them are computed."""
+    if members is None:
+        return None
+    from nullforest.features.groups import select_groups
+
+    chosen = selection.alpha, selection.error, selection.null
+    return select_groups(selection.tally, members, *chosen, X=table.X)
 
 
 def with_clusters(table: Table, selection: Selection) -> tuple[Selection, pd.DataFrame | None]:
@@ -46,7 +82,9 @@ def with_clusters(table: Table, selection: Selection) -> tuple[Selection, pd.Dat
     return selection, find_clusters(selection, table.geometry)
 
 
-def matrix_outputs(data: Path, table: Table, selection: Selection) -> Writers:
+def matrix_outputs(
+    data: Path, table: Table, selection: Selection, groups: GroupSelection | None = None
+) -> Writers:
     """Writers of the files that carry the results back, by their option."""
     from nullforest.features.clusters import find_clusters
     from nullforest.features.genes import write_h5ad
@@ -57,7 +95,13 @@ def matrix_outputs(data: Path, table: Table, selection: Selection) -> Writers:
         with writing(path) as file:
             found.to_csv(file, index=False)
 
+    def group_table(path: Path) -> None:
+        assert groups is not None
+        with writing(path) as file:
+            groups.table.to_csv(file, index=False)
+
     return {
+        "group-table": group_table,
         "h5ad": lambda path: write_h5ad(data, path, selection),
         "maps": lambda path: write_maps(selection, table.geometry, path),
         "clusters": clusters,
@@ -71,6 +115,8 @@ def _draw(path: Path, table: Table, selection: Selection) -> None:
 
         figure = brain_figure(selection, table.geometry)
     else:
-        figure = selection.plot().figure_
+        known = table.annotations
+        placed = known is not None and "chromosome" in known
+        figure = selection.plot("manhattan" if placed else "counts").figure_
     with writing_beside(path) as partial:
         figure.savefig(partial, dpi=150)

@@ -105,12 +105,22 @@ H5adOut = Annotated[
 ]
 MapsOut = Annotated[
     Path | None,
-    _out("--maps", help="Folder for maps of −log10 p, q and the selected features of images."),
+    _out("--maps", help="Folder for maps of −log10 p, q, selected features and effect of images."),
 ]
 ClustersOut = Annotated[
     Path | None,
     _out("--clusters", help="Connected clusters of selected voxels or vertices, as CSV."),
 ]
+GroupsIn = Annotated[
+    str | None,
+    _how(
+        "--groups",
+        metavar="FILE|atlas",
+        help="Test groups of features too: gene sets (GMT), or the regions of --atlas.",
+        show_default=False,
+    ),
+]
+GroupTableOut = Annotated[Path | None, _out("--group-table", help="The groups, as CSV.")]
 SelectionPlotOut = Annotated[
     Path | None,
     _out(

@@ -34,10 +34,11 @@ class Outputs:
     h5ad: Path | None = None
     maps: Path | None = None
     clusters: Path | None = None
+    group_table: Path | None = None
 
     def paths(self) -> dict[str, Path]:
         """The files that are wanted, by their option."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {field.name.replace("_", "-"): getattr(self, field.name) for field in fields(self)}
         return {name: path for name, path in given.items() if path is not None}
 
     def check(self, *, force: bool, never: Iterable[Path] = (), ours: Iterable[Path] = ()) -> None:

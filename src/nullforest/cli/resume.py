@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 _FILES = (
-    *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot"),
+    *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot", "group_table"),
     *("sample_table", "mask", "atlas_labels"),
 )
 #: Options that name several files.

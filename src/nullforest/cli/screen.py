@@ -18,6 +18,7 @@ from nullforest._util.words import printable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nullforest.features.groups import GroupSelection
     from nullforest.selection.selection import Selection
 
 #: Rows of the printed table; the rest is in --table.
@@ -58,6 +59,17 @@ class Screen:
             cells = (f"{v:.3g}" if isinstance(v, float) else printable(v) for v in row)
             shown.add_row(*map(Text, cells))
         self._out.print(shown)
+
+    def show_parts(self, clusters: pd.DataFrame | None, groups: GroupSelection | None) -> None:
+        """Print the clusters and the groups of the selected features, where there are any."""
+        if clusters is not None:
+            self.say(f"{len(clusters)} clusters of selected features")
+            self.show_frame(clusters.head(ROWS))
+        if groups is not None:
+            self.say(f"{groups.n_selected} of {len(groups.names)} groups selected")
+            shown = groups.table[groups.table["selected"]].drop(columns="selected")
+            if len(shown):
+                self.show_frame(shown.head(ROWS))
 
     def show(self, selection: Selection) -> None:
         """Print the result: headline, table or explanation, expected errors, notes."""

@@ -27,6 +27,7 @@ def select(
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
+    groups: options.GroupsIn = None,
     growing: options.Growing,
     max_trees: options.MaxTrees = None,
     max_seconds: options.MaxSeconds = None,
@@ -43,6 +44,7 @@ def select(
     h5ad: options.H5adOut = None,
     maps: options.MapsOut = None,
     clusters: options.ClustersOut = None,
+    group_table: options.GroupTableOut = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -57,9 +59,15 @@ def select(
     """
     given = dict(locals())  # the options, before anything else has a name
     given |= vars(given.pop("reading")) | vars(given.pop("growing"))
-    from nullforest.cli.matrix_outputs import check_outputs, matrix_outputs, with_clusters
+    from nullforest.cli.matrix_outputs import (
+        check_outputs,
+        groups_of,
+        matrix_outputs,
+        tested_groups,
+        with_clusters,
+    )
     from nullforest.cli.outputs import Outputs
-    from nullforest.cli.screen import ROWS, Screen
+    from nullforest.cli.screen import Screen
 
     if not data or not reading.has_target(target):
         if resume is None or data or reading.has_target(target):
@@ -82,6 +90,7 @@ def select(
         h5ad=h5ad,
         maps=maps,
         clusters=clusters,
+        group_table=group_table,
     )
     resumable = None
     if resume is not None:
@@ -92,6 +101,7 @@ def select(
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
     check_outputs(outputs, data, read)
+    read, members = groups_of(groups, read, outputs)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
     from nullforest.compute import connected
@@ -112,6 +122,7 @@ def select(
             resumable=resumable,
         )
         selection, found_clusters = with_clusters(read, selection)
+        found_groups = tested_groups(members, read, selection)
         command = ["nullforest", "select", *map(str, data), *reading.target_words(target)]
         command += ["--ids", reading.ids] if reading.ids else []
         command += ["--blocks", reading.blocks] if reading.blocks else []
@@ -119,7 +130,7 @@ def select(
         command += [word for name in reading.drop or () for word in ("--drop", name)]
         command += ["--transpose"] if reading.transpose else []
         command += ["--decimal", reading.decimal] if reading.decimal else []
-        command += reading.matrix_words()
+        command += reading.matrix_words() + (["--groups", groups] if groups else [])
         command += ["--task", read.task] if read.task != "survival" else []
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += options_of(settings, selection.tally)
@@ -135,10 +146,9 @@ def select(
                 reading.blocks,
                 reading.adjust or (),
             ),
-            matrix_outputs(data[0], read, selection),
+            matrix_outputs(data[0], read, selection, found_groups),
         )
     screen.show(selection)
-    if found_clusters is not None:
-        screen.show_frame(found_clusters.head(ROWS))
+    screen.show_parts(found_clusters, found_groups)
     screen.say_written(written)
     raise typer.Exit(0 if well else BAD_INPUT)

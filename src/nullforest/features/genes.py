@@ -13,6 +13,7 @@ import numpy as np
 
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
+from nullforest.engine.data.effect_sizes import effect_sizes
 from nullforest.engine.growing import grow, grow_settling
 from nullforest.engine.settling import Settling, last
 from nullforest.io.matrix_files import MatrixOptions
@@ -53,8 +54,9 @@ def select_genes(
     """Select the genes of an AnnData that a forest uses to predict a column of its cells.
 
     Results are added to the AnnData: `var["nullforest_count"]`, `..._expected_count`,
-    `..._p_value`, `..._q_value`, `..._selected`, and `uns["nullforest"]`. Genes that are equal in
-    all cells are not tested; their p-values are NaN.
+    `..._p_value`, `..._q_value`, `..._selected`, direction and size (`..._higher_in`,
+    `..._difference`, `..._auc`, or `..._correlation`), and `uns["nullforest"]`. Genes that are
+    equal in all cells are not tested; their p-values are NaN.
 
     Parameters
     ----------
@@ -122,6 +124,7 @@ def select_genes(
         columns=table.columns,
         annotations=table.annotations,
         seconds=perf_counter() - start,
+        effects=effect_sizes(table.X, table.y, given["criterion"]),
     )
     annotate(data, selection, key_added)
     return selection
@@ -141,11 +144,15 @@ def gene_columns(selection: Selection, n_genes: int) -> dict[str, Any]:
     if selection.columns is None or len(selection.columns) != len(selection.support):
         raise InputError("The selection does not know its genes; select them with select_genes.")
     table = selection.table.sort_index()
+    untested: dict[str, Any] = dict(_COLUMNS)
+    if selection.effects is not None:
+        for name, values in selection.effects.columns.items():
+            untested[name] = "" if values.dtype.kind == "U" else np.nan
     columns = {}
-    for name, untested in _COLUMNS.items():
-        values = np.full(n_genes, untested)
-        values[selection.columns] = table[name].to_numpy()
-        columns[name] = values
+    for name, value in untested.items():
+        whole = np.full(n_genes, value, object if value == "" else None)
+        whole[selection.columns] = table[name].to_numpy()
+        columns[name] = whole
     return columns
 
 

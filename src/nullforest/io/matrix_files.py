@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,16 @@ _GENES = ("layer", "names")
 #: Kinds of files by the ends of their names; the first that fits.
 _ENDINGS = {
     ".h5ad": "h5ad",
+    ".h5": "10x",
+    ".mtx": "mtx",
+    ".mtx.gz": "mtx",
+    ".bed": "plink",
+    ".bim": "plink",
+    ".fam": "plink",
+    ".vcf": "vcf",
+    ".vcf.gz": "vcf",
+    ".vcf.bgz": "vcf",
+    ".bcf": "vcf",
     ".dscalar.nii": "cifti",
     ".dtseries.nii": "cifti",
     ".nii": "nifti",
@@ -74,6 +85,10 @@ _ENDINGS = {
 }
 _WORDS = {
     "h5ad": "an .h5ad file",
+    "10x": "a 10x matrix",
+    "mtx": "a 10x matrix",
+    "plink": "PLINK genotypes",
+    "vcf": "a VCF file",
     "cifti": "a CIFTI file",
     "nifti": "a NIfTI image",
     "surface": "a surface",
@@ -118,7 +133,12 @@ def kind_of(paths: Sequence[Path]) -> str | None:
     """
     name = paths[0].name.lower()
     known = (kind for ending, kind in _ENDINGS.items() if name.endswith(ending))
-    return next(known, "surface" if FREESURFER.match(name) else None)
+    kind = next(known, "surface" if FREESURFER.match(name) else None)
+    # A folder of Cell Ranger; os.path answers where a name is too long for a file, too.
+    matrices = (paths[0] / f"matrix.mtx{end}" for end in ("", ".gz"))
+    if kind is None and any(os.path.exists(path) for path in matrices):  # noqa: PTH110
+        return "mtx"
+    return kind
 
 
 def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> FeatureMatrix:
@@ -129,6 +149,9 @@ def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fea
 
         return read_h5ad(single(paths), layer=options.layer, names=options.names)
     options.refuse(_GENES, _WORDS[kind])
+    if kind in ("10x", "mtx", "plink", "vcf"):
+        options.refuse(_IMAGES, _WORDS[kind])
+        return _read_omics(single(paths), kind)
     others = [path for path in paths if kind_of([path]) != kind]
     if others:
         raise InputError(f"{others[0]} is not of the kind of {paths[0]}; give files of one kind.")
@@ -140,6 +163,20 @@ def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fea
     names = None if options.atlas_labels is None else as_path(options.atlas_labels)
     regions = matrix.geometry.regions([as_path(path) for path in options.atlas], names)
     return matrix.annotated("region", regions)
+
+
+def _read_omics(path: Path, kind: str) -> FeatureMatrix:
+    if kind == "plink":
+        from nullforest.io.omics.plink import read_plink
+
+        return read_plink(path)
+    if kind == "vcf":
+        from nullforest.io.omics.vcf import read_vcf
+
+        return read_vcf(path)
+    from nullforest.io.omics.cell_ranger import read_10x_h5, read_10x_mtx
+
+    return read_10x_h5(path) if kind == "10x" else read_10x_mtx(path)
 
 
 def _read_images(paths: Sequence[Path], kind: str, options: MatrixOptions) -> FeatureMatrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,16 @@ def filtered(matrix: FeatureMatrix, condition: str) -> FeatureMatrix:
         raise InputError(f"--obs-filter {condition} leaves no sample; give another condition.")
     kept = matrix.of_samples(np.flatnonzero(mask), matrix.samples[mask])
     return _noted(kept, f"{mask.sum()} of {len(mask)} samples have {condition}.")
+
+
+def with_target(matrix: FeatureMatrix, target: Sequence[str]) -> FeatureMatrix:
+    """The samples that have a target, in all of its columns."""
+    known = matrix.samples[list(target)].notna().all(axis=1).to_numpy()
+    if known.all():
+        return matrix
+    left = matrix.samples.index[~known].tolist()
+    kept = matrix.of_samples(np.flatnonzero(known), matrix.samples[known])
+    return _noted(kept, f"Left out: {_samples(left)} no value in {listed(target)}: {listed(left)}.")
 
 
 def _named(frame: pd.DataFrame, ids: str | None, path: Path) -> pd.DataFrame:

@@ -185,7 +185,7 @@ def matrix_table(
 
     `roles` are further arguments of :func:`table_of`: blocks, adjust, task.
     """
-    from nullforest.io.sample_table import filtered, with_sample_table
+    from nullforest.io.sample_table import filtered, with_sample_table, with_target
 
     if options.sample_table is not None:
         path = as_path(options.sample_table)
@@ -194,6 +194,9 @@ def matrix_table(
         source, ids = str(path), None
     if options.obs_filter is not None:
         matrix = filtered(matrix, options.obs_filter)
+    own = columns_of(target)
+    if options.matched_only and {*own} <= {*matrix.samples.columns}:
+        matrix = with_target(matrix, own)
     if matrix.samples.empty:
         raise InputError(
             f"{source} says nothing of its samples; give a table with their target, "

@@ -15,11 +15,13 @@ from nullforest.report.plots.display import log_p
 from nullforest.selection.selection import Selection
 
 #: Value of each map where nothing was tested.
-_OUTSIDE = {"neglog10p": 0.0, "q": 1.0, "selected": 0.0}
+_OUTSIDE = {"neglog10p": 0.0, "q": 1.0, "selected": 0.0, "difference": 0.0, "correlation": 0.0}
+#: Effects with a sign; the first that the selection has is mapped.
+_SIGNED = ("difference", "correlation")
 
 
 def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> list[Path]:
-    """Write maps of −log₁₀ p, q and the selected features, as NIfTI, GIFTI or CIFTI.
+    """Write maps of −log₁₀ p, q, the selected features and their effect, as NIfTI, GIFTI or CIFTI.
 
     Parameters
     ----------
@@ -28,8 +30,9 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
     geometry : Geometry
         That of the table.
     folder : path
-        Where the files go, `neglog10p`, `q` and `selected`; it is made where it is missing. Voxels
-        and vertices that were not tested have −log₁₀ p = 0 and q = 1.
+        Where the files go; it is made where it is missing. `neglog10p`, `q` and `selected`, and
+        where the selection has effects, `difference` (of classes, standardised) or `correlation`
+        (with numbers). Voxels and vertices that were not tested have −log₁₀ p = 0 and q = 1.
 
     Returns
     -------
@@ -53,11 +56,16 @@ def map_values(selection: Selection, geometry: Geometry | None) -> dict[str, NDA
     ):
         raise InputError("The selection was not made from these images; give its own geometry.")
     maps: dict[str, NDArray[Any]] = {}
-    for name, values in (
-        ("neglog10p", log_p(selection.pvalues)),
-        ("q", selection.qvalues),
-        ("selected", selection.support),
-    ):
+    given = {
+        "neglog10p": log_p(selection.pvalues),
+        "q": selection.qvalues,
+        "selected": selection.support,
+    }
+    of_effects = {} if selection.effects is None else selection.effects.columns
+    signed = next((name for name in _SIGNED if name in of_effects), None)
+    if signed is not None:
+        given[signed] = np.nan_to_num(of_effects[signed])
+    for name, values in given.items():
         maps[name] = np.full(len(names), _OUTSIDE[name], values.dtype)
         maps[name][selection.columns] = values
     return maps

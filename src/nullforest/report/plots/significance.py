@@ -114,16 +114,19 @@ class ManhattanDisplay(_SignificanceDisplay):
         ----------
         selection : Selection
         positions : (F,) float, optional
-            Position of each feature within its group; its column where not given.
+            Position of each feature within its group; that of its annotations, or its column,
+            where not given.
         groups : (F,) optional
             Chromosome, region or other group of each feature; they are drawn side by side in the
-            order in which they first occur.
+            order in which they first occur. The chromosome of its annotations where not given.
         named : int
             Selected features to name, the most significant ones.
         ax : Axes, optional
             Where to draw.
         """
-        F = len(selection.pvalues)
+        F, known = len(selection.pvalues), selection.annotations
+        if positions is None and groups is None and known is not None and "chromosome" in known:
+            positions, groups = known["position"].to_numpy(float), known["chromosome"].to_numpy(str)
         places = np.arange(F, dtype=float) if positions is None else np.asarray(positions, float)
         labels = np.zeros(F, int) if groups is None else np.asarray(groups)
         for what, given in (("positions", places), ("groups", labels)):
