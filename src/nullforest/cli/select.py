@@ -43,6 +43,9 @@ def select(
     h5ad: options.H5adOut = None,
     maps: options.MapsOut = None,
     clusters: options.ClustersOut = None,
+    features_in_report: options.FeaturesInReport = 200,
+    link: options.Link = None,
+    annotations: options.AnnotationsIn = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -88,10 +91,14 @@ def select(
         from nullforest.cli.resume import Resumable
 
         resumable = Resumable(resume, given, outputs, save_every)
-    outputs.check(force=force, never=data, ours=() if resumable is None else resumable.ours)
+    inputs = data if annotations is None else [*data, annotations]
+    outputs.check(force=force, never=inputs, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
     check_outputs(outputs, data, read)
+    from nullforest.cli.annotating import annotated
+
+    read = annotated(read, annotations, link)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
     from nullforest.compute import connected
@@ -134,6 +141,8 @@ def select(
                 command,
                 reading.blocks,
                 reading.adjust or (),
+                features=features_in_report,
+                link=link,
             ),
             matrix_outputs(data[0], read, selection),
         )
