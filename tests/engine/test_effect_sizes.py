@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from scipy.stats import mannwhitneyu
+from scipy.stats import mannwhitneyu, rankdata
 
 import nullforest as nf
 from naive import effects as naive
-from nullforest.engine.data import effect_sizes as module
-from nullforest.engine.data.effect_sizes import effect_sizes, log_rank_scores, survival_effects
+from nullforest.engine.data import column_blocks
+from nullforest.engine.data.effect_sizes import effect_sizes
 
 
 def _data(seed=0, n=40, missing=True):
@@ -96,12 +96,14 @@ def test_larger_values_with_earlier_events_mean_a_higher_hazard():
     risk = rng.normal(size=200)
     time, censored = rng.exponential(np.exp(-risk)), rng.exponential(1.0, 200)
     event, time = time <= censored, np.minimum(time, censored).round(2)
-    np.testing.assert_allclose(log_rank_scores(event, time), naive.log_rank_scores(event, time))
-    assert abs(log_rank_scores(event, time).sum()) < 1e-9
+    y = np.array(list(zip(event, time, strict=True)), [("event", bool), ("time", float)])
     X = np.column_stack([risk, -risk, np.zeros(200)])
-    found = survival_effects(X, event, time)
+    found = effect_sizes(X, y)
     assert found.columns["hazard"].tolist() == ["higher", "lower", ""]
     assert found.columns["correlation"][0] > 0.4
+    scores = naive.log_rank_scores(event, time)
+    expected = np.corrcoef(rankdata(risk), scores)[0, 1]
+    assert found.columns["correlation"][0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_larger_values_with_earlier_events_mean_a_higher_hazard():
 def test_every_kind_of_matrix_in_blocks(made, monkeypatch):
     X, y = np.nan_to_num(_data(2)), np.arange(40) % 2
     expected = effect_sizes(X, y)
-    monkeypatch.setattr(module, "AT_ONCE", 100)  # two or three columns at a time
+    monkeypatch.setattr(column_blocks, "AT_ONCE", 100)  # two or three columns at a time
     found = effect_sizes(made(X), y)
     _assert_equal(found, list(zip(*expected.columns.values(), strict=True)))
 

@@ -49,7 +49,7 @@ def open_page(browser, tmp_path):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready=true]")
+        page.wait_for_selector("html[data-pictures=true]")
         return page
 
     yield open_it

@@ -15,6 +15,7 @@ from nullforest.cli.screen import Screen
 from nullforest.cli.wording import all_in_shell
 from nullforest.engine import Forest, RankTable, grow
 from nullforest.engine.data.effect_sizes import effect_sizes
+from nullforest.engine.data.targets import as_target
 from nullforest.engine.growing import grow_settling
 from nullforest.engine.settings import DEPTH, ForestSettings, check_no_limit
 from nullforest.engine.settling import Settling, last
@@ -135,6 +136,9 @@ def page_of(
     command: list[str],
     blocks: str | None = None,
     adjust: Sequence[str] = (),
+    *,
+    features: int | None = None,
+    link: str | None = None,
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
@@ -154,6 +158,20 @@ def page_of(
         "seed": settings.seed,
     }
     labels = table.y if table.task == "classification" else None
-    summary = summarize(selection, facts, command=shlex.join(command), X=table.X, labels=labels)
+    X = table.X
+    if table.categories is not None:
+        X = RankTable(X, feature_names=table.feature_names, categories=table.categories)
+    about: dict[str, Any] = {"blocks": table.blocks, "adjust": table.adjust}
+    about["criterion"] = CRITERION_OF[table.task]
+    summary = summarize(
+        selection,
+        facts,
+        command=shlex.join(command),
+        X=X,
+        labels=labels,
+        target=as_target(table.y, len(table.y), **about),
+        features=features,
+        link=link,
+    )
     summary["warnings"] = list(all_in_shell(summary["warnings"]))
     return render(summary)

@@ -30,6 +30,8 @@ def merge(
     table: options.TableOut = None,
     json: options.JsonOut = None,
     report: options.ReportOut = None,
+    link: options.Link = None,
+    annotations: options.AnnotationsIn = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -47,16 +49,27 @@ def merge(
 
     options.check_level(alpha)
     outputs = Outputs(table=table, json=json, tally=tally, report=report)
-    outputs.check(force=force, never=tallies)
+    inputs = tallies if annotations is None else [*tallies, annotations]
+    outputs.check(force=force, never=inputs)
     screen = Screen(quiet=quiet)
     with screen.waiting("Adding tallies"):
         total = add(tallies)
+    from nullforest.io.annotation_file import read_annotations
+    from nullforest.report.links import check_link
+    from nullforest.selection.annotations import matched
     from nullforest.selection.selection import select  # scipy takes a second to import
+
+    about = None
+    if annotations is not None:
+        about = matched(read_annotations(annotations), total.names, str(annotations))
+    if link is not None:
+        check_link(link, () if about is None else about)
 
     with screen.waiting("Selecting features"):
         # A tally does not know where in a file its features came from.
         selection = replace(select(total, alpha, error, null), columns=None)
-        selection = replace(selection, notes=all_in_shell(selection.notes))
+        notes = all_in_shell(selection.notes)
+        selection = replace(selection, notes=notes, annotations=about)
 
     def page() -> str:
         import shlex
@@ -66,7 +79,7 @@ def merge(
         command = ["nullforest", "merge", *map(str, tallies)]
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         names = ", ".join(path.name for path in tallies)
-        return render_html(selection, {"tallies": names}, command=shlex.join(command))
+        return render_html(selection, {"tallies": names}, command=shlex.join(command), link=link)
 
     written, well = outputs.write(selection, page)
     screen.say(f"{len(tallies)} tallies add to {total.n_trees} trees with {total.n_nodes} nodes")

@@ -130,6 +130,31 @@ SelectionPlotOut = Annotated[
 ]
 TallyOut = Annotated[Path | None, _out("--tally", help="The selection counts, for merge and plan.")]
 PlotOut = Annotated[Path | None, _out("--plot", help="A picture: PNG, SVG or PDF.")]
+_page = partial(typer.Option, rich_help_panel="The report")
+FeaturesInReport = Annotated[
+    int,
+    _page(
+        min=0,
+        help="Features that have a picture in the report, which holds their values; 0 for none.",
+    ),
+]
+Link = Annotated[
+    str | None,
+    _page(
+        metavar="ADDRESS",
+        help="Make names links, as in 'https://example.org/{feature}'; columns of --annotations "
+        "can be used likewise.",
+        show_default=False,
+    ),
+]
+AnnotationsIn = Annotated[
+    Path | None,
+    _page(
+        "--annotations",
+        help="Columns about the features, for all results: CSV or TSV, names in the first column.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, _out("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _out("--quiet", "-q", help="Print nothing but errors.")]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FILES = (
     *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot", "group_table"),
-    *("sample_table", "mask", "atlas_labels"),
+    *("sample_table", "mask", "atlas_labels", "annotations"),
 )
 #: Options that name several files.
 _LISTS = ("data", "mesh", "atlas")

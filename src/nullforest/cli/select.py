@@ -45,6 +45,9 @@ def select(
     maps: options.MapsOut = None,
     clusters: options.ClustersOut = None,
     group_table: options.GroupTableOut = None,
+    features_in_report: options.FeaturesInReport = 200,
+    link: options.Link = None,
+    annotations: options.AnnotationsIn = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -97,10 +100,14 @@ def select(
         from nullforest.cli.resume import Resumable
 
         resumable = Resumable(resume, given, outputs, save_every)
-    outputs.check(force=force, never=data, ours=() if resumable is None else resumable.ours)
+    inputs = data if annotations is None else [*data, annotations]
+    outputs.check(force=force, never=inputs, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
     check_outputs(outputs, data, read)
+    from nullforest.cli.annotating import annotated
+
+    read = annotated(read, annotations, link)
     read, members = groups_of(groups, read, outputs)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
@@ -145,6 +152,8 @@ def select(
                 command,
                 reading.blocks,
                 reading.adjust or (),
+                features=features_in_report,
+                link=link,
             ),
             matrix_outputs(data[0], read, selection, found_groups),
         )

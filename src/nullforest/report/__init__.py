@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from nullforest.engine import RankTable
 from nullforest.engine.data.targets import as_target
 from nullforest.report.markdown import render_markdown
 from nullforest.report.render import render, render_json
@@ -25,6 +22,8 @@ def render_html(
     command: str | None = None,
     X: Any = None,
     y: Any = None,
+    features: int | None = None,
+    link: str | None = None,
 ) -> str:
     """A selection as one HTML page that needs no network.
 
@@ -33,8 +32,10 @@ def render_html(
     selection, run, command
         As in :func:`summarize`.
     X, y : array-like, optional
-        The data, to warn of duplicated columns and of imbalanced classes, and to name the events
-        and the follow-up of survival times.
+        The data, for pictures of features, for warnings, and to name the events and the follow-up
+        of survival times.
+    features, link
+        As in :func:`summarize`.
 
     Returns
     -------
@@ -49,14 +50,11 @@ def render_html(
     >>> page.startswith("<!DOCTYPE html>"), "1 of 5 features selected" in page
     (True, True)
     """
-    if isinstance(X, RankTable):
-        X = X.matrix
-    elif X is not None and not hasattr(X, "toarray"):
-        X = np.asarray(X)
+    target = None if y is None else as_target(y, selection.tally.n_samples)
     labels = None
-    if y is not None:
-        target = as_target(y, len(y))
-        labels = None if target.classes is None else target.classes[target.values]
-        if target.survival is not None:
-            run = survival_facts(target.survival) | dict(run or {})
-    return render(summarize(selection, run, command=command, X=X, labels=labels))
+    if target is not None and target.classes is not None:
+        labels = target.classes[target.values]
+    if target is not None and target.survival is not None:
+        run = survival_facts(target.survival) | dict(run or {})
+    about = {"X": X, "labels": labels, "target": target, "features": features, "link": link}
+    return render(summarize(selection, run, command=command, **about))

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
+from nullforest.engine.data.column_blocks import column_blocks, columns_of
+from nullforest.engine.data.matrices import Source
 from nullforest.selection.selection import Selection
 
 #: A level of this share of the nominal one, or less, wastes half of the error rate.
 COARSE = 0.5
 #: A class with less than this share of its equal part is rare: 20 % of two classes.
 RARE = 0.4
+#: So many times the expected false positives are more than a forest without signal selects.
+MANY_TIMES = 5
 #: Names in a list before "and n more".
 NAMED = 3
-#: Columns that are hashed at a time, so that a copy of them fits into memory.
-AT_ONCE = 4096
 
 
 def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[str]:
@@ -39,17 +41,19 @@ def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[st
     even without any signal, and this null model may be too lenient; that of virtual probes
     accounts for it. Compare with permuted classes (nf.baselines.label_permutation).
     """
-    if X is not None and X.shape != (selection.tally.n_samples, selection.tally.n_features):
+    source = None if X is None else columns_of(X)[0]
+    shape = (selection.tally.n_samples, selection.tally.n_features)
+    if source is not None and source.shape != shape:
         raise InputError(
-            f"X has {X.shape[0]} samples and {X.shape[1]} features, but the forest was grown on "
-            f"{selection.tally.n_samples} and {selection.tally.n_features}; give the same data."
+            f"X has {source.shape[0]} samples and {source.shape[1]} features, but the forest was "
+            f"grown on {shape[0]} and {shape[1]}; give the same data."
         )
     found = [
         _few_trees(selection),
         _unsettled(selection),
         _no_signal(selection),
         None if labels is None else _imbalance(np.asarray(labels), selection.null.kind),
-        None if X is None else _duplicates(X, selection.tally.names),
+        None if source is None else _duplicates(source, selection.tally.names),
     ]
     return [words for words in found if words]
 
@@ -82,6 +86,10 @@ def _no_signal(selection: Selection) -> str | None:
     trajectory = selection.trajectory
     if trajectory is None or trajectory.better_than_guessing is not False:
         return None
+    # Shallow trees on few candidates predict little where few of many features are relevant; these
+    # may be selected all the same.
+    if selection.n_selected > MANY_TIMES * selection.expected_false_discoveries > 0:
+        return None
     return (
         "The forest finds no signal: its out-of-bag predictions are not clearly better than "
         f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
@@ -105,18 +113,17 @@ def _imbalance(labels: NDArray[Any], kind: str) -> str | None:
     return f"{told} Compare with permuted classes (nf.baselines.label_permutation)."
 
 
-def _duplicates(X: Any, names: NDArray[np.str_]) -> str | None:
+def _duplicates(source: Source, names: NDArray[np.str_]) -> str | None:
     first_of: dict[bytes, int] = {}
     pairs: list[tuple[int, int]] = []
-    for start in range(0, X.shape[1], AT_ONCE):
-        block = X[:, start : start + AT_ONCE]
-        block = block.toarray() if hasattr(block, "toarray") else block
-        columns = np.ascontiguousarray(np.asarray(block, float).T) + 0.0  # -0 becomes 0
-        for offset, column in enumerate(columns):
+    start = 0
+    for block in column_blocks(source, what="Looking for copies"):
+        for offset, column in enumerate(block + 0.0):  # -0 becomes 0
             key = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
             first = first_of.setdefault(key, start + offset)
             if first != start + offset:
                 pairs.append((first, start + offset))
+        start += len(block)
     if not pairs:
         return None
     listed = ", ".join(printable(f"{names[b]} (= {names[a]})") for a, b in pairs[:NAMED])

@@ -11,13 +11,24 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from nullforest.report.links import filled
 from nullforest.selection.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the table without any script.
 STATIC_ROWS = 25
 #: Keys that only the static part of the page or the Markdown shows.
-_NOT_LIVE = ("rows", "strata", "left_out", "run", "methods", "references", "warnings", "command")
+_NOT_LIVE = (
+    "rows",
+    "strata",
+    "pictures",
+    "left_out",
+    "run",
+    "methods",
+    "references",
+    "warnings",
+    "command",
+)
 #: What has a null distribution of its own, where not all features share one.
 _OWN = {
     "stratum": "Features are tested in strata of similar columns, each with a null distribution "
@@ -25,7 +36,15 @@ _OWN = {
     "feature": "Each feature is tested against its own shadows and has a threshold of its own",
 }
 #: Own scripts in the order in which they use each other.
-_SCRIPTS = ("decide.js", "charts.js", "table.js", "page.js")
+_SCRIPTS = (
+    "decide.js",
+    "figures.js",
+    "charts.js",
+    "features.js",
+    "correlation.js",
+    "table.js",
+    "page.js",
+)
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -45,7 +64,9 @@ def render(summary: Mapping[str, Any]) -> str:
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
         effect_heads=_effect_heads(summary["effects"]),
         effect_words=_effect_words(summary["effects"]),
-        table="".join(_row(row, summary["effects"]) for row in summary["rows"][:STATIC_ROWS]),
+        note_heads="".join(map(_note_head, summary["annotations"])),
+        values_words=escape(_values_words(summary["pictures"])),
+        table="".join(_row(row, summary) for row in summary["rows"][:STATIC_ROWS]),
         strata=_strata(summary["strata"]),
         own_hidden="" if summary["decision"]["own"] else "hidden",
         own_words=_OWN[summary["decision"]["own"] or "stratum"],
@@ -69,6 +90,7 @@ def render(summary: Mapping[str, Any]) -> str:
         ),
         script="\n".join(_read("page", name) for name in _SCRIPTS),
         data=_packed({key: value for key, value in summary.items() if key not in _NOT_LIVE}),
+        pictures=_packed(summary["pictures"]),
     )
 
 
@@ -91,7 +113,7 @@ def _read(*path: str) -> str:
     return resources.files("nullforest.report").joinpath(*path).read_text("utf-8")
 
 
-def _packed(data: Mapping[str, Any]) -> str:
+def _packed(data: Mapping[str, Any] | None) -> str:
     """Compressed JSON as text; base64 has no character that could end a script."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(
@@ -146,9 +168,38 @@ def _effect_words(effects: Mapping[str, Any] | None) -> str:
     return escape(" ".join([*told, "These describe the data and are not tested."]))
 
 
-def _row(row: dict[str, Any], effects: Mapping[str, Any] | None) -> str:
+def _values_words(pictures: Mapping[str, Any] | None) -> str:
+    """What of the data is in the page: it may leave the laboratory."""
+    if pictures is None:
+        return "This page holds no values of the data."
+    shown, samples, n = pictures["shown"], pictures["samples"], len(pictures["columns"])
+    some = f"{samples} samples" if shown == samples else f"{shown} of {samples} samples"
+    which = "of one feature" if n == 1 else f"of the {n} most significant features"
+    return f"This page holds the values {which} in {some}, rounded to four digits."
+
+
+def _note(value: Any) -> str:
+    """An annotation as people read it."""
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _note_head(name: str) -> str:
+    return (
+        f'<th class="note" aria-sort="none"><button type="button" data-sort="{escape(name)}">'
+        f"{escape(name)}</button></th>\n"
+    )
+
+
+def _row(row: dict[str, Any], summary: Mapping[str, Any]) -> str:
     name, *numbers = printed(row)
+    effects, link = summary["effects"], summary["link"]
+    notes = "".join(
+        f"<td class=note>{escape(_note(row[note]))}</td>" for note in summary["annotations"]
+    )
+    named = escape(name)
+    if link and (address := filled(link, row)):
+        named = f'<a href="{escape(address)}" rel="noopener noreferrer">{named}</a>'
     shown = [row[column] for column in ({} if effects is None else effects["heads"])]
     numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in shown]
     cells = "".join(f"<td>{escape(number)}</td>" for number in numbers)
-    return f"<tr class=selected><td class=name>{escape(name)}</td>{cells}</tr>\n"
+    return f"<tr class=selected><td class=name>{named}</td>{notes}{cells}</tr>\n"

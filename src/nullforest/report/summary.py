@@ -8,11 +8,16 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from nullforest import __version__
+from nullforest.engine.data.targets import Target
 from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
+from nullforest.report.links import check_link
 from nullforest.report.methods import methods, references
+from nullforest.report.pictures import FEATURES, pictures, plain_numbers
 from nullforest.report.ties import ties_and_slider
 from nullforest.selection.by_stratum import strata_of
 from nullforest.selection.effects import Effects, plain_rows
@@ -32,6 +37,9 @@ def summarize(
     command: str | None = None,
     X: Any = None,
     labels: Any = None,
+    target: Target | None = None,
+    features: int | None = None,
+    link: str | None = None,
 ) -> dict[str, Any]:
     """Contents of a report as numbers, strings, lists and dicts alone.
 
@@ -46,6 +54,12 @@ def summarize(
         The data, to warn of duplicated columns.
     labels : (S,) array-like, optional
         The classes, to warn of imbalance; None where the target is a number.
+    target : Target, optional
+        The target, for the pictures of features.
+    features : int, optional
+        How many features have a picture, with X; 200 where not given, 0 for none.
+    link : str, optional
+        Web address to which names link; see :func:`nullforest.report.links.check_link`.
 
     Returns
     -------
@@ -54,7 +68,8 @@ def summarize(
         the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
         `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
         at another error rate needs, see :mod:`nullforest.report.ties`; `effects`: direction and
-        size of every feature, to four digits, or None; `histogram`; `trajectory`, or None; `run`:
+        size of every feature, to four digits, or None; `annotations`, `link`; `pictures`, or None,
+        see :func:`nullforest.report.pictures.pictures`; `histogram`; `trajectory`, or None; `run`:
         label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
@@ -66,6 +81,8 @@ def summarize(
     ('x0', 7)
     """
     run = run or {}
+    if link is not None:
+        check_link(link, () if selection.annotations is None else selection.annotations)
     table = selection.table
     selected = table[table["selected"]].head(MOST_ROWS)
     ties, slider = ties_and_slider(selection)
@@ -91,10 +108,16 @@ def summarize(
         "strata": strata_of(selection),
         "error_rates": dict(ERROR_RATES),
         "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
+        "trees": selection.tally.n_trees,
         "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
         "columns": None if columns is None else columns.tolist(),
         "effects": None if selection.effects is None else _effects(selection.effects),
+        "annotations": _annotations(selection.annotations),
+        "link": link,
+        "pictures": None
+        if X is None
+        else pictures(selection, X, target, FEATURES if features is None else features),
         "ties": ties,
         "slider": slider,
         "histogram": histogram(selection),
@@ -107,16 +130,31 @@ def summarize(
     }
 
 
+def _annotations(table: pd.DataFrame | None) -> dict[str, Any]:
+    """Columns about the features: text as codes of its levels, numbers as they are."""
+    if table is None:
+        return {}
+    return {
+        str(name): {"levels": None, "values": plain_numbers(column.to_numpy(float), 6)}
+        if column.dtype.kind in "fiu"
+        else _coded(np.array(["" if v is None or v != v else str(v) for v in column], str))
+        for name, column in table.items()
+    }
+
+
+def _coded(texts: NDArray[np.str_]) -> dict[str, Any]:
+    levels, codes = np.unique(texts, return_inverse=True)
+    return {"levels": levels.tolist(), "values": codes.tolist()}
+
+
 def _effects(effects: Effects) -> dict[str, Any]:
     """Effects of all features: text as codes of its levels, numbers to four digits."""
     columns: dict[str, Any] = {}
     for name, values in effects.columns.items():
         if values.dtype.kind == "U":
-            levels, codes = np.unique(values, return_inverse=True)
-            columns[name] = {"levels": levels.tolist(), "values": codes.tolist()}
+            columns[name] = _coded(values)
         else:
-            numbers = [None if np.isnan(v) else float(f"{v:.4g}") for v in values.tolist()]
-            columns[name] = {"levels": None, "values": numbers}
+            columns[name] = {"levels": None, "values": plain_numbers(values)}
     return {**effects.to_dict(), "heads": effects.heads, "words": effects.words} | {
         "columns": columns
     }

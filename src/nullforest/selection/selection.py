@@ -18,6 +18,7 @@ from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
 from nullforest.selection import records, sentences
 from nullforest.selection.agreement import Agreement, agreement
+from nullforest.selection.annotations import joined, matched
 from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
@@ -187,7 +188,34 @@ class Selection:
             raise InputError(f"X has not the {len(self.support)} features of the forest.")
         return replace(self, effects=effects)
 
-    def to_html(self, path: Any, X: Any = None, y: Any = None) -> None:
+    def with_annotations(self, table: Any) -> Selection:
+        """The same selection with further columns about its features in the table and report.
+
+        Parameters
+        ----------
+        table : DataFrame, or mapping of column to {feature: text}
+            In a DataFrame the column `feature`, or else the first one, names the features.
+
+        Examples
+        --------
+        >>> import nullforest as nf
+        >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+        >>> selection = nf.select(t, null="paper").with_annotations({"symbol": {"x0": "XIST"}})
+        >>> selection.table["symbol"].tolist()
+        ['XIST', '', '', '', '']
+        """
+        found = matched(table, self.tally.names)
+        return replace(self, annotations=joined(self.annotations, found))
+
+    def to_html(
+        self,
+        path: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: int | None = None,
+        link: str | None = None,
+    ) -> None:
         """Write a report for the browser: one file that needs no network.
 
         Parameters
@@ -195,12 +223,18 @@ class Selection:
         path : str or Path
             Where to write; the file appears whole or not at all.
         X, y : array-like, optional
-            The data, to warn of duplicated columns and of classes out of balance.
+            The data, for pictures of the leading features, which hold their values, and for
+            warnings of duplicated columns and of classes out of balance.
+        features : int, optional
+            How many features have a picture; 200 where not given, 0 for none.
+        link : str, optional
+            Web address to which names link, such as "https://example.org/{feature}"; columns of
+            annotations can be used likewise.
         """
         from nullforest.report import render_html
 
         self._check_for_report()
-        page = render_html(self, X=X, y=y)
+        page = render_html(self, X=X, y=y, features=features, link=link)
         with writing(path) as file:
             file.write(page)
 

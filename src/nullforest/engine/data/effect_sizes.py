@@ -3,22 +3,22 @@
 A feature is compared with the target over the samples in which it has a value. For class c against
 the others, with rank sum R, n samples of c and m others, AUC = (R − n(n + 1)/2) / nm, the
 statistic of Mann and Whitney; the standardised difference is that of the means over the pooled
-standard deviation (Cohen's d). Numbers take Spearman's rank correlation.
+standard deviation (Cohen's d). Numbers take Spearman's rank correlation, survival times the
+correlation of the ranks with the log-rank scores: its sign is that of the hazard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, progress_bar
-from nullforest.engine.data import matrices
-from nullforest.engine.data.dense import as_floats, as_matrix, coded_columns
+from nullforest._util.progress import Report
+from nullforest.engine.data.column_blocks import column_blocks, columns_of, midranks
 from nullforest.engine.data.matrices import Source
 from nullforest.engine.data.rank_table import RankTable
 from nullforest.engine.data.targets import Target, as_target
@@ -27,8 +27,6 @@ from nullforest.selection.effects import Effects
 
 Floats = NDArray[np.float64]
 
-#: Values that are read at a time: 32 MB of doubles.
-AT_ONCE = 4_000_000
 #: Values that a thread compares at a time: a few copies of 2 MB stay in a processor's cache.
 IN_CACHE = 250_000
 #: A pooled variance below this share of the whole is rounding: the classes are constant.
@@ -45,7 +43,7 @@ def effect_sizes(
     X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
         The data; missing values are left out feature by feature.
     y : array-like, (S,), or Target
-        Classes or numbers; None, for a forest without supervision, has no effects.
+        Classes, numbers or survival times; None, for a forest without supervision, has no effects.
     criterion : str
         As in :func:`nullforest.grow`: "gini" and "entropy" take y as classes, "variance" as
         numbers; "auto" tells them apart.
@@ -76,70 +74,16 @@ def effect_sizes(
         )
     if target.classes is not None:
         return _class_effects(source, target.values, target.classes, categories, progress)
+    if target.survival is not None:
+        scores = target.values[:, 0]
+        (r,) = _over_columns(source, lambda block: (rank_correlation(block, scores),), progress)
+        hazard = np.select([r > 0, r < 0], ["higher", "lower"], "")
+        return Effects("survival", _without(categories, {"hazard": hazard, "correlation": r}))
     if target.criterion != "variance" or target.values.shape[1] != 1:
         return None
     numbers = target.values[:, 0]
     found = _over_columns(source, lambda block: (spearman(block, numbers),), progress)
     return Effects("numbers", _without(categories, {"correlation": found[0]}))
-
-
-def survival_effects(X: Any, event: ArrayLike, time: ArrayLike) -> Effects:
-    """Direction and size of each feature's association with the time until an event.
-
-    Parameters
-    ----------
-    X : as in :func:`effect_sizes`
-    event : (S,) bool
-        Whether the event was observed; False where the sample was censored.
-    time : (S,) float
-        Time of the event, or of censoring.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[4.0], [3.0], [2.0], [1.0]])
-    >>> survival_effects(X, [True] * 4, [1.0, 2.0, 3.0, 4.0]).columns["hazard"].tolist()
-    ['higher']
-    """
-    scores = log_rank_scores(event, time)
-    source, categories = columns_of(X)
-    (r,) = _over_columns(source, lambda block: (rank_correlation(block, scores),))
-    hazard = np.select([r > 0, r < 0], ["higher", "lower"], "")
-    return Effects("survival", _without(categories, {"hazard": hazard, "correlation": r}))
-
-
-def log_rank_scores(event: ArrayLike, time: ArrayLike) -> Floats:
-    """Scores of the log-rank test: event minus the estimated cumulative hazard at the time.
-
-    They add to zero; a sample with an early event has the largest. The cumulative hazard is that of
-    Nelson and Aalen, with samples censored at an event's time still at risk.
-
-    Examples
-    --------
-    >>> log_rank_scores([True, False, True], [1.0, 2.0, 3.0]).round(3).tolist()
-    [0.667, -0.333, -0.333]
-    """
-    happened, at = np.asarray(event, bool), np.asarray(time, float)
-    times, place = np.unique(at, return_inverse=True)
-    events = np.bincount(place, weights=happened, minlength=len(times))
-    at_risk = np.cumsum(np.bincount(place, minlength=len(times))[::-1])[::-1]
-    return np.asarray(happened - np.cumsum(events / at_risk)[place], float)
-
-
-def columns_of(X: Any) -> tuple[Source, NDArray[np.bool_] | None]:
-    """X as a matrix that is read by blocks of columns; and which are categories, if any."""
-    categories = None
-    if isinstance(X, RankTable):
-        categories = X.categories
-        X = X.matrix if X.values is None else X.values
-    X, _ = matrices.unwrapped(X)
-    if categories is None:
-        X, categories = coded_columns(X)
-    if matrices.is_sparse(X):
-        X = matrices.sparse_columns(X)
-    source = matrices.source_of(X)
-    source = matrices.source_of_array(as_matrix(X)[0]) if source is None else source
-    return source, categories
 
 
 def _without(
@@ -150,29 +94,6 @@ def _without(
         for name, values in columns.items():
             columns[name] = np.where(categories, "" if values.dtype.kind == "U" else np.nan, values)
     return columns
-
-
-def midranks(columns: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Ranks within each row, ties at their mean rank, 0 where missing; and which are known.
-
-    Examples
-    --------
-    >>> midranks(np.array([[3.0, 1.0, np.nan, 3.0]]))[0].tolist()
-    [[2.5, 1.0, 0.0, 2.5]]
-    """
-    k, S = columns.shape
-    order = np.argsort(columns, axis=1)  # missing values last
-    ordered = np.take_along_axis(columns, order, axis=1)
-    new = np.ones((k, S), bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(new)
-    lengths = np.diff(starts, append=k * S)
-    ranks = np.empty((k, S))
-    tied = np.repeat(starts % S + (lengths + 1) / 2, lengths).reshape(k, S)
-    np.put_along_axis(ranks, order, tied, axis=1)
-    known = ~np.isnan(columns)
-    ranks[~known] = 0.0
-    return ranks, known
 
 
 def spearman(columns: NDArray[Any], numbers: Floats) -> Floats:
@@ -282,18 +203,7 @@ def _over_columns(
     rows = max(1, IN_CACHE // source.shape[0])
     parts: list[tuple[NDArray[Any], ...]] = []
     with ThreadPoolExecutor(n_threads(-1)) as threads:  # numpy sorts and multiplies without the GIL
-        for block in _blocks(source, progress):
+        for block in column_blocks(source, progress):
             pieces = [block[begin : begin + rows] for begin in range(0, len(block), rows)]
             parts += threads.map(compared, pieces)
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
-
-
-def _blocks(source: Source, progress: Report | None) -> Iterator[NDArray[Any]]:
-    """The features in blocks, one row per feature."""
-    S, F = source.shape
-    width = max(1, AT_ONCE // S)
-    width = max(width // source.together, 1) * source.together
-    with progress_bar("Describing features", progress) as tell:
-        for begin in range(0, F, width):
-            tell(begin, F)
-            yield np.ascontiguousarray(as_floats(source.read(begin, min(begin + width, F))).T)

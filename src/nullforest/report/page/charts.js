@@ -1,14 +1,6 @@
-// Figures, drawn with Observable Plot.
+// The figures of all features: counts, p-values, and the trajectory over trees.
 
-const COLOR = { ink: "#1c2733", other: "#9fb0bf", selected: "#c2410c", null: "#1d4ed8" };
 const FEWEST = 0.5; // bars begin at half a feature, so that one feature is seen on a log scale
-const FONT = { fontSize: "12px", fontFamily: "system-ui, sans-serif" };
-
-function draw(id, options) {
-  const place = document.getElementById(id);
-  const width = Math.max(280, place.clientWidth);
-  place.replaceChildren(Plot.plot({ style: FONT, marginLeft: 52, marginRight: 16, ...options(width), width }));
-}
 
 /** 0, 1, 2, 5, 10, 20, 50, … up to the largest count, not more than fit. */
 function countTicks(largest, width) {
@@ -41,7 +33,7 @@ function drawHistogram(decider, state) {
   // The text at the threshold stands on the side with more room. Strata have no common threshold.
   const at = state.threshold === null ? [] : [state.threshold + 0.5];
   const room = Math.log1p(at[0]) < 0.6 * Math.log1p(largest);
-  draw("histogram", (width) => ({
+  draw("histogram", `Histogram of the selection counts, ${state.selected} features selected`, (width) => ({
     height: width < 500 ? 280 : 360,
     marginTop: 32,
     marginBottom: 40,
@@ -50,7 +42,7 @@ function drawHistogram(decider, state) {
     y: { type: "log", domain: [FEWEST, top], label: "↑ features", grid: true,
       ticks: d3.range(0, Math.floor(Math.log10(top)) + 1).map((e) => 10 ** e), tickFormat: "~s" },
     marks: [
-      Plot.rect(bars.filter((b) => b.features), { ...edge, y2: "features", fill: COLOR.other, title: words }),
+      Plot.rect(bars.filter((b) => b.features), { ...edge, y2: "features", fill: COLOR.other, title: words, tip: true }),
       Plot.rect(bars.filter((b) => b.selected), { ...edge, y2: "selected", fill: COLOR.selected, title: words }),
       Plot.line(outline, { stroke: COLOR.null, strokeWidth: 2, clip: true }),
       Plot.ruleX(at, { stroke: COLOR.ink, strokeDasharray: "4 3", insetTop: -14 }),
@@ -90,7 +82,7 @@ function qqPoints(decider) {
 
 function drawQQ(decider, state, points) {
   const end = d3.max(points, (d) => d.x) || 1;
-  draw("qq", (width) => ({
+  draw("qq", "QQ plot of the p-values", (width) => ({
     height: width < 500 ? 280 : 340,
     marginBottom: 40,
     x: { label: "−log₁₀ of the share of features with a p-value this small →", domain: [0, end * 1.05] },
@@ -98,7 +90,7 @@ function drawQQ(decider, state, points) {
     marks: [
       Plot.line([[0, 0], [end * 1.05, end * 1.05]], { stroke: COLOR.null, strokeWidth: 1.5, clip: true }),
       Plot.dot(points, { x: "x", y: "y", r: 3, fill: (d) => (state.passes[d.tie] ? COLOR.selected : COLOR.other),
-        title: (d) => `${d.rank === 1 ? d.name : `${d.rank} features with a p-value this small or smaller`}\n` +
+        tip: true, title: (d) => `${d.rank === 1 ? d.name : `${d.rank} features with a p-value this small or smaller`}\n` +
           `p = ${digits(d.p, 2)}, count ${d.count}` }),
     ],
   }));
@@ -120,12 +112,12 @@ function drawTrajectory(trajectory) {
   const frame = { height: 240, marginBottom: 40 };
   if (errors.length) {
     const worst = Math.max(d3.max(errors, (d) => d.error), trajectory.guessing_error ?? 0);
-    draw("oob", () => ({ ...frame, x: treeAxis(trajectory.trees),
+    draw("oob", "Out-of-bag error against the number of trees", () => ({ ...frame, x: treeAxis(trajectory.trees),
       y: { label: "↑ out-of-bag error", domain: [0, worst * 1.1 || 1], grid: true },
       marks: [
         Plot.ruleY([trajectory.guessing_error].filter((e) => e !== null), { stroke: COLOR.ink, strokeDasharray: "4 3" }),
         Plot.line(errors, { x: "trees", y: "error", stroke: COLOR.null, strokeWidth: 2 }),
-        Plot.dot(errors, { x: "trees", y: "error", r: 3, fill: COLOR.null,
+        Plot.dot(errors, { x: "trees", y: "error", r: 3, fill: COLOR.null, tip: true,
           title: (d) => `${d.trees} trees: ${digits(d.error, 3)}` }),
         Plot.ruleY([0]),
       ] }));
@@ -133,13 +125,13 @@ function drawTrajectory(trajectory) {
     document.getElementById("oob").textContent = "No sample was left out of a tree, so there is no out-of-bag error.";
   }
   const most = Math.max(1, d3.max(looks, (d) => d.selected));
-  draw("stability", () => ({ ...frame, x: treeAxis(trajectory.trees),
+  draw("stability", "Selected features against the number of trees", () => ({ ...frame, x: treeAxis(trajectory.trees),
     y: { label: "↑ features", domain: [0, most * 1.1], grid: true, ticks: d3.ticks(0, most, 5).filter(Number.isInteger), tickFormat: "d" },
     marks: [
       Plot.line(looks, { x: "trees", y: "common", stroke: COLOR.null, strokeWidth: 2 }),
       Plot.dot(looks, { x: "trees", y: "common", r: 3, fill: COLOR.null }),
       Plot.line(looks, { x: "trees", y: "selected", stroke: COLOR.selected, strokeWidth: 2 }),
-      Plot.dot(looks, { x: "trees", y: "selected", r: 3, fill: COLOR.selected,
+      Plot.dot(looks, { x: "trees", y: "selected", r: 3, fill: COLOR.selected, tip: true,
         title: (d) => `${d.trees} trees: ${d.selected} selected, ${d.common} of them by all trees too` }),
       Plot.ruleY([0]),
     ] }));

@@ -1,7 +1,7 @@
 // The page: it unpacks its data, then follows the slider and the switch.
 
-async function unpacked() {
-  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -26,14 +26,15 @@ class Page {
     for (const radio of this.switches) radio.addEventListener("change", () => this.soon());
     document.getElementById("back").addEventListener("click", () => this.reset());
     document.getElementById("copy").addEventListener("click", () => this.copy());
-    for (const control of document.querySelectorAll("input, #copy")) control.disabled = false;
+    for (const control of document.querySelectorAll("input:not(#fold), #copy")) control.disabled = false;
+    this.theme = new Theme(() => this.drawAll());
     let width = 0;
     new ResizeObserver(([entry]) => {
       if (Math.abs(entry.contentRect.width - width) > 1) this.drawAll();
       width = entry.contentRect.width;
     }).observe(document.getElementById("histogram"));
-    window.addEventListener("beforeprint", () => { this.drawAll(); this.table.turnTo(this.table.page, PRINTED_ROWS); });
-    window.addEventListener("afterprint", () => { this.drawAll(); this.table.turnTo(0); });
+    window.addEventListener("beforeprint", () => { this.theme.print(true); this.drawAll(); this.table.turnTo(this.table.page, PRINTED_ROWS); });
+    window.addEventListener("afterprint", () => { this.theme.print(false); this.drawAll(); this.table.turnTo(0); });
     this.reset();
     this.drawAll();
   }
@@ -75,13 +76,28 @@ class Page {
       `${data.error_rates[this.run.error]} of ${data.slider.label[this.run.stop]}; the methods below describe the run.`;
     drawHistogram(this.decider, state);
     drawQQ(this.decider, state, this.points);
+    this.correlation?.draw(state.passes);
     this.table.update(state);
+  }
+
+  /** The values of features, which are unpacked once the page is seen. */
+  picture(data) {
+    const { table } = this;
+    table.pictures = new FeaturePictures(this.decider, data);
+    if (data !== null) {
+      this.correlation = table.correlation = new Correlation(this.decider, table.pictures);
+      table.fold.disabled = false;
+      this.correlation.draw(this.state.passes);
+    }
+    table.showPicture();
   }
 
   drawAll() {
     drawHistogram(this.decider, this.state);
     drawQQ(this.decider, this.state, this.points);
     if (this.data.trajectory) drawTrajectory(this.data.trajectory);
+    this.correlation?.draw(this.state.passes);
+    this.table.showPicture();
   }
 
   async copy() {
@@ -99,9 +115,12 @@ class Page {
   }
 }
 
-unpacked().then((data) => {
+unpacked("data").then(async (data) => {
   window.report = new Page(data);
   document.documentElement.dataset.ready = "true";
+  await new Promise((seen) => setTimeout(seen));
+  window.report.picture(await unpacked("pictures"));
+  document.documentElement.dataset.pictures = "true";
 }).catch((error) => {
   const place = document.getElementById("failure");
   place.hidden = false;

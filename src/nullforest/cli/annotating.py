@@ -1,0 +1,21 @@
+"""Annotations and links of a command, checked before the work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from nullforest.io import Table
+from nullforest.io.annotation_file import read_annotations
+from nullforest.report.links import check_link
+from nullforest.selection.annotations import joined, matched
+
+
+def annotated(table: Table, path: Path | None, link: str | None) -> Table:
+    """The table with the annotations of a file, if any; the link may use them."""
+    if path is not None:
+        found = matched(read_annotations(path), table.feature_names, str(path))
+        table = replace(table, annotations=joined(table.annotations, found))
+    if link is not None:
+        check_link(link, () if table.annotations is None else table.annotations)
+    return table
