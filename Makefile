@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
 .PHONY: help demo test docs wheel test-oldest test-newest browser ranger lint figures bench fuzz sanitize portable study study-calibration \
-  study-power study-survival study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
+  study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -40,9 +40,9 @@ ifeq ($(shell command -v chromium || command -v chromium-browser),)
 	$(call debian_packages,chromium,the report)
 endif
 
-ranger: ## R and its ranger, against which tests are held; installed where that can be done
-ifneq ($(shell Rscript -e 'cat(all(sapply(c("ranger", "survival"), requireNamespace, quietly=TRUE)))' 2>/dev/null),TRUE)
-	$(call debian_packages,r-base-core r-cran-ranger r-cran-survival,agreement with ranger)
+ranger: ## R with ranger, survival and randomForest, which tests need; installed where that can be done
+ifneq ($(shell Rscript -e 'cat(all(sapply(c("ranger", "survival", "randomForest"), requireNamespace, quietly=TRUE)))' 2>/dev/null),TRUE)
+	$(call debian_packages,r-base-core r-cran-ranger r-cran-survival r-cran-randomforest,agreement with R)
 endif
 
 lint: $(VENV)/.installed ## ruff and mypy
@@ -123,7 +123,7 @@ portable: ## the native tests on a build without AVX2 and AVX-512
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-power study-survival study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(BIN)/python -m pip install --quiet --editable '.[study]'
@@ -136,6 +136,9 @@ study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds,
 
 study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
 	$(BIN)/python -m studies.survival
+
+study-libraries: $(VENV)/.installed ranger ## forests of other libraries on null data; page docs/libraries.md
+	$(BIN)/python -m studies.libraries --page docs/libraries.md
 
 study-tables: $(VENV)/.installed ## small tables: found, false positive rates, blocks; page docs/tables.md
 	$(BIN)/python -m studies.tables --page docs/tables.md

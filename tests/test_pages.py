@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from studies import power_page, sensitivity, survival, tables_page, wrappers
+from studies import libraries_page, power_page, sensitivity, survival, tables_page, wrappers
 from studies.calibration import page as calibration
 from studies.reproduction import __main__ as reproduction
 
@@ -17,6 +17,10 @@ DOCS = Path(__file__).parents[1] / "docs"
         ("calibration.md", calibration.page),
         ("power.md", power_page.page),
         ("tables.md", tables_page.page),
+        (
+            "libraries.md",
+            lambda: libraries_page.with_tables((DOCS / "libraries.md").read_text("utf-8")),
+        ),
         ("reproduction.md", reproduction.page),
         ("theory.md", lambda: sensitivity.with_tables((DOCS / "theory.md").read_text("utf-8"))),
         ("survival.md", lambda: survival.with_tables(survival.PAGE.read_text("utf-8"))),

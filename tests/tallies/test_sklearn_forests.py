@@ -153,7 +153,7 @@ def test_names_come_through_frames_pipelines_and_searches():
             ).fit(X, y),
             "bootstrap_features=False",
         ),
-        ("forest", "cannot read a str"),
+        ("forest", "no file forest"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value[:12],
 )

@@ -74,4 +74,5 @@ def in_options(message: str, known: Container[str]) -> str:
         words = _DECIDED_BY.get(name, name).replace("_", "-")
         return f"--{words} " if found[1] else f"--{words}: "
 
+    message = message.replace("give n_samples.", "give --n-samples.")
     return _SETTING.sub(option, message).replace("Tally.save()", "nullforest select --tally FILE")

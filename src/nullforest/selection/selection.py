@@ -23,6 +23,7 @@ from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally
+from nullforest.tallies.trend import trend_note
 
 #: The statistic of the paper, and of all null models in `nullforest.nulls`.
 FREQUENCY = "selection frequency"
@@ -386,6 +387,8 @@ def select(
         null=model,
         tally=tally,
         notes=(
+            *tally.notes,
+            *trend_note(tally),
             *sentences.null_mean_notes(tally, model),
             *model.notes_at(alpha),
             *([said] if said else []),

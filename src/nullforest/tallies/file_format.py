@@ -27,6 +27,8 @@ _OPTIONAL_ARRAYS = ("couplings", "feature_names", "levels")
 _PROBE_ARRAYS = tuple(ProbeTally.__dataclass_fields__)
 _SHADOW_ARRAYS = tuple(ShadowTally.__dataclass_fields__)
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint", "settings")
+#: Later additions to the header, left out where they have these values.
+_ADDED: dict[str, Any] = {"column_orders": 0, "notes": ()}
 
 
 def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
@@ -43,6 +45,7 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
         version = SHADOWS_VERSION
     header = {"format": FORMAT, "version": version, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
+    header |= {n: v for n, usual in _ADDED.items() if (v := getattr(tally, n)) != usual}
     text = json.dumps(header, sort_keys=True).encode()
     return {"header": np.frombuffer(text, np.uint8), **arrays}
 
@@ -83,6 +86,8 @@ def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
         raise ValueError(f"{lost[0]} is missing")
     header.setdefault("settings", None)  # version 1 of the format has none
     fields = {name: header[name] for name in _HEADER}
+    fields |= {name: header[name] for name in _ADDED if name in header}
+    fields["notes"] = tuple(map(str, fields.get("notes", ())))
     if "n_drawn" in (fields["settings"] or ()):  # the name of `samples` in 0.1.0
         fields["settings"]["samples"] = fields["settings"].pop("n_drawn")
     fields["lineage"] = tuple((int(s), int(f), int(n)) for s, f, n in fields["lineage"])

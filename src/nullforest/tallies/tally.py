@@ -60,6 +60,9 @@ class Tally:
         represent columns of different kinds.
     splitter : {"best", "random", "unknown"}
         Whether a node took the best split of its candidates.
+    column_orders : int
+        Orders of the columns in which the forest was trained, where the library favours columns
+        by their number; 0 where it does not.
     source : str
         Where the forest came from, for the reader.
     lineage : tuple of (seed, first tree, number of trees)
@@ -69,6 +72,8 @@ class Tally:
     settings : dict or None
         The settings that decide the shape of the trees, where known. Tallies of different settings
         do not add.
+    notes : tuple of str
+        Sentences of the reader of the forest that belong to every result.
     """
 
     counts: Ints
@@ -82,10 +87,12 @@ class Tally:
     feature_names: Names | None = None
     levels: NDArray[np.float64] | None = None
     splitter: Literal["best", "random", "unknown"] = "best"
+    column_orders: int = 0
     source: str = "counts"
     lineage: Lineage = ()
     fingerprint: str | None = None
     settings: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         types = {"couplings": np.int32, "feature_names": np.str_, "levels": np.float64}
@@ -211,6 +218,8 @@ class Tally:
             lineage=_joined(self.lineage + other.lineage),
             fingerprint=self.fingerprint or other.fingerprint,
             settings=self.settings or other.settings,
+            column_orders=self.column_orders + other.column_orders,
+            notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
 
     def __eq__(self, other: object) -> bool:
