@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
-.PHONY: help demo test docs wheel test-oldest test-newest browser ranger lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs wheel test-oldest test-newest browser ranger java lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser ranger ## lint, types and the whole test suite
+test: $(VENV)/.installed lint browser ranger java ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
 # Tests that need a program from outside Python skip with a reason where it is missing and cannot be
@@ -43,6 +43,11 @@ endif
 ranger: ## R with ranger, survival and randomForest, which tests need; installed where that can be done
 ifneq ($(shell Rscript -e 'cat(all(sapply(c("ranger", "survival", "randomForest"), requireNamespace, quietly=TRUE)))' 2>/dev/null),TRUE)
 	$(call debian_packages,r-base-core r-cran-ranger r-cran-survival r-cran-randomforest,agreement with R)
+endif
+
+java: ## Java, in which Spark runs; installed where that can be done
+ifeq ($(shell command -v java),)
+	$(call debian_packages,default-jre-headless,forests of Spark)
 endif
 
 lint: $(VENV)/.installed ## ruff and mypy

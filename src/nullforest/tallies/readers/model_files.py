@@ -9,7 +9,7 @@ from pathlib import Path
 from nullforest._util.errors import InputError
 from nullforest._util.files import reading
 from nullforest.tallies.file_format import load
-from nullforest.tallies.readers import forest_file, lightgbm, xgboost
+from nullforest.tallies.readers import forest_file, lightgbm, pyspark, xgboost
 from nullforest.tallies.tally import Tally
 
 
@@ -19,11 +19,14 @@ def read_file(path: Path, n_samples: int | None = None) -> Tally:
     Parameters
     ----------
     path : Path
-        A tally, a forest that r/nullforest.R wrote, or a model of LightGBM (text) or XGBoost
-        (JSON).
+        A tally, a forest that r/nullforest.R wrote, a model of LightGBM (text) or XGBoost (JSON),
+        or the folder of a model of Spark.
     n_samples : int, optional
         Training samples, where the file does not tell.
     """
+    if path.is_dir():
+        with reading(path, "a model of Spark"):
+            return pyspark.read_folder(path, n_samples)
     with reading(path, "a forest"), path.open("rb") as file:
         content = file.read()
         if content.startswith(b"PK"):
