@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nullforest.features.interactions import find_interactions as find_interactions
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
+    from nullforest.features.table_selection import select_table as select_table
     from nullforest.io import read_table as read_table
     from nullforest.io.omics.gene_sets import read_gmt as read_gmt
     from nullforest.nulls import null as null
@@ -80,6 +81,7 @@ _NAMES = {
     "features.genes": "select_genes",
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
+    "features.table_selection": "select_table",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
     "io": "read_table",
     "io.omics.gene_sets": "read_gmt",

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
-from nullforest.engine.data.effect_sizes import effect_sizes
-from nullforest.engine.growing import grow, grow_settling
-from nullforest.engine.settling import Settling, last
+from nullforest.features.table_selection import select_table
 from nullforest.io.matrix_files import MatrixOptions
 from nullforest.io.omics.annotated import matrix_of
 from nullforest.io.tables import matrix_table
 from nullforest.io.target_column import Task
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import Selection, select
+from nullforest.selection.selection import Selection
 
 #: Columns of the table that are written for each gene, and what a gene has that was not tested.
 _COLUMNS = {
@@ -97,35 +93,13 @@ def select_genes(
     >>> cells.var_names[cells.var["nullforest_selected"]].tolist()
     ['7']
     """
-    start = perf_counter()
     if not (hasattr(data, "var_names") and hasattr(data, "obs")):
         raise InputError("select_genes takes an AnnData; read one with anndata.read_h5ad(path).")
     matrix = matrix_of(data, layer=layer, names=names)
     roles: dict[str, Any] = {"blocks": blocks, "adjust": tuple(adjust), "task": task}
     table = matrix_table(matrix, target, MatrixOptions(), "the AnnData", **roles)
-    given = {
-        "criterion": "gini" if table.task == "classification" else "variance",
-        "feature_names": table.feature_names,
-        "keep_trees": False,
-        "oob": False,
-        **({} if table.blocks is None else {"blocks": table.blocks}),
-        **({} if table.adjust is None else {"adjust": table.adjust}),
-        **settings,
-    }
-    if trees == "auto":
-        rule = Settling(alpha, error, null, max_trees)
-        selection = last(grow_settling(table.X, table.y, rule, **given))[1]
-    else:
-        forest = grow(table.X, table.y, trees=trees, max_trees=max_trees, **given)
-        selection = select(forest.tally, alpha, error, null)
-    selection = replace(
-        selection,
-        notes=(*table.notes, *selection.notes),
-        columns=table.columns,
-        annotations=table.annotations,
-        seconds=perf_counter() - start,
-        effects=effect_sizes(table.X, table.y, given["criterion"]),
-    )
+    rate: dict[str, Any] = {"alpha": alpha, "error": error, "null": null}
+    selection = select_table(table, trees=trees, max_trees=max_trees, **rate, **settings)
     annotate(data, selection, key_added)
     return selection
 
