@@ -8,6 +8,8 @@ from studies import libraries_page, power_page, sensitivity, survival, tables_pa
 from studies.calibration import page as calibration
 from studies.reproduction import __main__ as reproduction
 
+import nullforest as nf
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -35,8 +37,28 @@ def test_links_between_pages_lead_somewhere():
     root = DOCS.parent
     for path in [root / "README.md", *DOCS.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)", path.read_text("utf-8")):
+            if target.startswith("gallery/"):  # made from the examples when the site is built
+                target = f"../examples/{Path(target).stem}.py".replace("index.py", "README.txt")
             if not target.startswith("http"):
                 assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_every_public_name_is_in_the_reference_and_every_page_in_the_contents():
+    reference = (DOCS / "api.rst").read_text("utf-8").split()
+    folders = {"baselines", "datasets", "importances", "plots", "simulate", "wrappers"}
+    names = {*nf.__all__} - folders
+    names |= {
+        f"{folder}.{name}"
+        for folder in folders - {"importances", "wrappers"}
+        for name in _public(folder)
+    }
+    assert not names - {*reference}
+    listed = re.findall(r"^(\w+)$", (DOCS / "index.md").read_text("utf-8"), re.MULTILINE)
+    assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= {*listed}
+
+
+def _public(folder):
+    return [n for n in getattr(nf, folder).__all__ if not n.startswith("_")]
 
 
 def test_ratios_of_the_readme_are_those_of_the_calibration_page():
