@@ -276,6 +276,12 @@ LIBRARIES = (
         _xgboost("XGBRFRegressor", SHUFFLES, **_XNODE),
         numbers,
     ),
+    Library(
+        "XGBoost",
+        f"the same, min_child_weight=5, {SHUFFLES} shuffled",
+        _xgboost("XGBRFRegressor", SHUFFLES, min_child_weight=5, **_XNODE),
+        numbers,
+    ),
 )
 
 

@@ -10,9 +10,11 @@ import pytest
 import quantile_forest
 import sksurv.ensemble
 import sksurv.linear_model
+import treelite
 import xgboost
 from scipy import stats
 from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sksurv.util import Surv
@@ -323,3 +325,36 @@ def test_names_and_sizes_come_through_pipelines_and_data():
 def test_other_models_are_refused_in_a_sentence(model, words):
     with pytest.raises(nf.InputError, match=words):
         nf.tally(model)
+
+
+def test_treelite_models_have_the_tally_of_their_forest():
+    forest = RandomForestClassifier(30, max_features=5, random_state=0).fit(X, y)
+    own = nf.tally(forest)
+    model = treelite.sklearn.import_model(forest)
+    taken = nf.tally(model, n_samples=S, candidates=5)
+    np.testing.assert_array_equal(taken.counts, own.counts)
+    np.testing.assert_array_equal(taken.nodes_per_tree, own.nodes_per_tree)
+    assert nf.null(taken).kind == "bagged"
+    # The variance of the whole sample is that of the bags, (S−1)/S of it on average.
+    gap = np.cumsum(taken.couplings.sum(axis=0) - own.couplings.sum(axis=0))
+    assert np.abs(gap).max() <= 0.03 * own.n_nodes
+    assert nf.null(nf.tally(model, n_samples=S)).kind == "paper"  # the candidates are not kept
+    numeric = RandomForestRegressor(10, max_features=5, random_state=0).fit(X, numbers)
+    taken = nf.tally(treelite.sklearn.import_model(numeric), n_samples=S, candidates=5)
+    np.testing.assert_array_equal(taken.counts, nf.tally(numeric).counts)
+    boosted = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1).fit(X, y)
+    for other, words in [
+        (treelite.frontend.from_lightgbm(boosted.booster_), "boosted"),
+        (treelite.model_builder.Metadata(1, "kRegressor", False, 1, [1], (1, 1)), "no model"),
+    ]:
+        with pytest.raises(nf.InputError, match=words):
+            nf.tally(other, n_samples=S)
+
+
+def test_many_tiny_nodes_of_xgboost_are_noted():
+    target = np.random.default_rng(5).normal(size=S)
+    assert "min_child_weight" in " ".join(
+        nf.tally(xgbrf("XGBRFRegressor").fit(X, target), n_samples=S).notes
+    )
+    model = xgbrf("XGBRFRegressor", min_child_weight=5).fit(X, target)
+    assert not nf.tally(model, n_samples=S).notes

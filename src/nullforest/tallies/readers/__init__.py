@@ -25,6 +25,7 @@ _READERS = {
     "lightgbm": "LightGBM",
     "xgboost": "XGBoost",
     "pyspark": "Spark ML",
+    "treelite": "treelite",
 }
 
 
@@ -44,10 +45,10 @@ def tally(
     forest : fitted forest, or path of a file
         scikit-learn's RandomForest and ExtraTrees (classifier or regressor) and its Bagging of
         decision trees; the forests of imbalanced-learn, quantile-forest, scikit-survival, LightGBM,
-        XGBoost and Spark ML (docs/libraries.md); a pipeline or a search that ends in one of these;
-        or any object with an attribute `tally`, such as the result of :func:`nullforest.grow`.
-        Files hold a tally, a forest of R (r/nullforest.R), or a model of LightGBM, XGBoost or
-        Spark.
+        XGBoost, Spark ML and treelite (docs/libraries.md); a pipeline or a search that ends in one
+        of these; or any object with an attribute `tally`, such as the result of
+        :func:`nullforest.grow`. Files hold a tally, a forest of R (r/nullforest.R), or a model of
+        LightGBM, XGBoost or Spark.
     n_samples : int, optional
         Number of training samples, for forests that do not store it.
     candidates : int, optional

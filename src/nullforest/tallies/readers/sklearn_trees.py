@@ -147,8 +147,12 @@ def _weighted_squares(tree: Any, variance: Floats) -> Floats:
     grown = tree.tree_
     weight, distinct = grown.weighted_n_node_samples, grown.n_node_samples.astype(float)
     if not hasattr(tree, "classes_"):
-        return _weighted_squares_of_numbers(weight, distinct, variance)
-    share = class_shares(tree)
+        return weighted_squares_of_numbers(weight, distinct, variance)
+    return weighted_squares_of_classes(weight, distinct, class_shares(tree))
+
+
+def weighted_squares_of_classes(weight: Floats, distinct: Floats, share: Floats) -> Floats:
+    """Expected Σ w² (y−ȳ)² of one-hot classes with these shares: (nodes, outputs, classes)."""
     of_class = share * weight[:, None, None]
     present = share > 0
     n_present = present.sum(axis=2, keepdims=True)
@@ -164,7 +168,7 @@ def class_distances(share: Floats) -> Floats:
     return np.asarray(1 - 2 * share + (share**2).sum(axis=2, keepdims=True))
 
 
-def _weighted_squares_of_numbers(weight: Floats, distinct: Floats, variance: Floats) -> Floats:
+def weighted_squares_of_numbers(weight: Floats, distinct: Floats, variance: Floats) -> Floats:
     """Expected Σ w² (y−ȳ)² where the y are independent with some variance σ².
 
     A heavy sample pulls the mean ȳ towards itself: E(y_i−ȳ)² = σ² (1 − 2w_i/W + Σw²/W²). Summed
