@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -34,6 +35,8 @@ FEATURES = 2_000
 #: of which there are about ten, so that most are tied.
 SAMPLES, CENSORING, NULL_SETS = (100, 300), (0.0, 0.3, 0.7), 100
 TIED_SETS = 30
+#: Fewest samples in a leaf: the default for survival times, and that of other targets.
+LEAVES = {"default": None, "1": 1}
 #: Proportional hazards: features, and samples, share of censored samples, relevant features and
 #: hazard ratio. Fewer features than above, so that each has its share of ranger's trees.
 HAZARD_FEATURES = 500
@@ -43,6 +46,11 @@ POWER_SETS = 20
 RANGER_TREES = 1_000
 #: False discovery proportions at which power is compared.
 PROPORTIONS = (0.05, 0.1, 0.2)
+TESTS = {
+    "nullforest": "nullforest",
+    "nullforest_leaf_1": "nullforest, leaves of 1",
+    "ranger_janitza": "ranger, Janitza",
+}
 
 
 def tied(y: NDArray[Any]) -> NDArray[Any]:
@@ -54,26 +62,26 @@ def tied(y: NDArray[Any]) -> NDArray[Any]:
 
 def null_data() -> None:
     """Features that are independent of the survival times, by samples, censoring and ties."""
-    records = Records("survival_null", ("samples", "censoring", "ties", "seed"))
+    records = Records("survival_null", ("samples", "censoring", "ties", "leaf", "seed"))
     settings = [
-        *product(SAMPLES, CENSORING, (False,), range(NULL_SETS)),
-        *product((100,), CENSORING, (True,), range(TIED_SETS)),
+        *product(SAMPLES, CENSORING, (False,), LEAVES, range(NULL_SETS)),
+        *product((100,), CENSORING, (True,), LEAVES, range(TIED_SETS)),
     ]
     settings.sort(key=lambda setting: setting[-1])  # every setting, data set by data set
-    pieces = [(S, censoring, ties, FIRST_SEED + i) for S, censoring, ties, i in settings]
-    for S, censoring, ties, seed in _open(records, pieces, "null data"):
+    pieces = [(*setting, FIRST_SEED + i) for *setting, i in settings]
+    for S, censoring, ties, leaf, seed in _open(records, pieces, "null data"):
         X, y, _ = nf.simulate.survival(S, FEATURES, 0, 1.0, censoring, seed=seed)
         y = tied(y) if ties else y
         start = perf_counter()
-        forest = nf.grow(X, y, seed=seed, oob=False)
+        forest = nf.grow(X, y, seed=seed, oob=False, min_leaf=LEAVES[leaf])
         seconds = perf_counter() - start
         null, counts = nf.null(forest.tally), forest.tally.counts
         uniform = randomised_pvalues(null, counts, np.random.default_rng(seed))
         found = int(decide(null.pvalues(counts), 0.05, "fdr").support.sum())
         records.add(
             [
-                {"samples": S, "censoring": censoring, "ties": ties, "seed": seed, "alpha": alpha}
-                | {"features": FEATURES, "below": int((uniform <= alpha).sum())}
+                {"samples": S, "censoring": censoring, "ties": ties, "leaf": leaf, "seed": seed}
+                | {"alpha": alpha, "features": FEATURES, "below": int((uniform <= alpha).sum())}
                 | {"events": int(y["event"].sum()), "trees": forest.n_trees}
                 | {"discoveries": found, "seconds": round(seconds, 3)}
                 for alpha in ALPHAS
@@ -102,16 +110,22 @@ def by_ranger(X: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Any, Any]:
     return result.pvalues, result.importance
 
 
-def by_nullforest(X: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Any, Any]:
+def by_nullforest(
+    X: NDArray[Any], y: NDArray[Any], seed: int, min_leaf: int | None = None
+) -> tuple[Any, Any]:
     """p-values by the default forest, and its counts."""
-    selection = nf.select(nf.grow(X, y, seed=seed, oob=False))
+    selection = nf.select(nf.grow(X, y, seed=seed, oob=False, min_leaf=min_leaf))
     return selection.pvalues, selection.counts
 
 
 def hazards() -> None:
     """Ranks of the relevant features, and what is selected, by both forests."""
     records = Records("survival_power", ("samples", "censoring", "relevant", "seed", "test"))
-    tests = {"nullforest": by_nullforest, "ranger_janitza": by_ranger}
+    tests = {
+        "nullforest": by_nullforest,
+        "nullforest_leaf_1": partial(by_nullforest, min_leaf=1),
+        "ranger_janitza": by_ranger,
+    }
     if why := PACKAGES["ranger_janitza"].missing():
         raise SystemExit(f"The power study needs ranger: {why}.")
     pieces = [
@@ -165,9 +179,11 @@ def null_table(rows: pd.DataFrame) -> pd.DataFrame:
     """False positive rate ÷ level, ± one standard error over data sets, and how often any."""
     rows = rows.assign(ratio=rows["below"] / rows["features"] / rows["alpha"])
     table = []
-    for (S, censoring, ties), part in rows.groupby(["samples", "censoring", "ties"]):
-        row: dict[str, Any] = {"samples": S, "censored": f"{censoring:.0%}"}
-        row["times"] = "tied" if ties else "distinct"
+    keys = ["leaf", "samples", "censoring", "ties"]
+    rows = rows.astype({"leaf": str}).sort_values(keys, ascending=[False, True, True, True])
+    for (leaf, S, censoring, ties), part in rows.groupby(keys, sort=False):
+        row: dict[str, Any] = {"fewest in a leaf": leaf, "samples": S}
+        row |= {"censored": f"{censoring:.0%}", "times": "tied" if ties else "distinct"}
         for alpha in ALPHAS[:3]:
             ratio = part.loc[part["alpha"] == alpha, "ratio"]
             row[f"α = {alpha:g}"] = f"{ratio.mean():.2f} ± {ratio.sem():.2f}"
@@ -193,13 +209,13 @@ def power_at(before: str, relevant: int, proportion: float) -> float:
 def power_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Power of both tests at equal false discovery proportions, and as they select at FDR .05."""
     keys = ["samples", "censoring", "relevant", "seed"]
-    rows = rows[rows.groupby(keys)["test"].transform("nunique") == 2]
+    rows = rows[rows.groupby(keys)["test"].transform("nunique") == len(TESTS)]
     table = []
     for (S, censoring, relevant), setting in rows.groupby(keys[:3]):
         for test, part in setting.groupby("test"):
             row: dict[str, Any] = {"samples": S, "censored": f"{censoring:.0%}"}
             row["relevant × hazard ratio"] = f"{relevant} × {part['hazard_ratio'].iloc[0]:g}"
-            row["test"] = {"nullforest": "nullforest", "ranger_janitza": "ranger, Janitza"}[test]
+            row["test"] = TESTS[test]
             for q in PROPORTIONS:
                 power = np.array([power_at(before, relevant, q) for before in part["before"]])
                 error = power.std(ddof=1) / np.sqrt(len(power)) if len(power) > 1 else math.nan

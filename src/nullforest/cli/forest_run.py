@@ -116,7 +116,7 @@ def select_features(
 def options_of(settings: ForestSettings, tally: Tally) -> list[str]:
     """The options that grow the same forest again, with numbers for what the data decided."""
     words = ["--trees", tally.n_trees, "--candidates", tally.candidates, "--draw", settings.draw]
-    words += ["--samples", f"{settings.samples:g}", "--min-leaf", settings.min_leaf]
+    words += ["--samples", f"{settings.samples:g}", "--min-leaf", fewest_in_leaf(tally)]
     if settings.replace:
         words.append("--replace")
     if settings.max_depth != DEPTH:
@@ -126,6 +126,11 @@ def options_of(settings: ForestSettings, tally: Tally) -> list[str]:
     if settings.first_tree:
         words += ["--first-tree", settings.first_tree]
     return [str(word) for word in [*words, "--seed", settings.seed]]
+
+
+def fewest_in_leaf(tally: Tally) -> int:
+    """Fewest samples in a leaf of a forest that was grown here."""
+    return int((tally.settings or {})["min_leaf"])
 
 
 def page_of(
@@ -153,7 +158,7 @@ def page_of(
         **({} if blocks is None else {"blocks": blocks}),
         **({"adjusted for": ", ".join(adjust)} if adjust else {}),
         "samples per tree": f"{settings.samples:g} of all, {drawn}",
-        "fewest samples in a leaf": settings.min_leaf,
+        "fewest samples in a leaf": fewest_in_leaf(selection.tally),
         "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,
         "seed": settings.seed,
     }

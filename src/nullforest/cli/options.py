@@ -275,7 +275,9 @@ class Growing:
     draw: Draw = "node"
     samples: Samples = 0.5
     replace: Annotated[bool, _forest("--replace", help="Draw samples with replacement.")] = False
-    min_leaf: Annotated[int, _forest(min=1, help="Fewest samples in a leaf.")] = 1
+    min_leaf: Annotated[
+        int | None, _forest(min=1, help="Fewest samples in a leaf.", show_default="by the target")
+    ] = None
     max_depth: Annotated[
         int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
     ] = 3

@@ -46,7 +46,7 @@ def grow(
     samples: float = 0.5,
     replace: bool = False,
     criterion: str = "auto",
-    min_leaf: int = 1,
+    min_leaf: int | None = None,
     min_split: int = 2,
     max_depth: int | None = DEPTH,
     min_gain: float = 0.0,
@@ -106,7 +106,8 @@ def grow(
         whole numbers), variance for other numbers, and for survival times "logrank", the variance
         of their log-rank scores.
     min_leaf, min_split : int
-        Fewest samples in a leaf, and in a node that may be split.
+        Fewest samples in a leaf (where not given 1, and with survival times a tenth of a tree's
+        samples, up to 10), and in a node that may be split.
     max_depth : int or None
         Most splits between the root and a leaf; None for no limit. Nodes below the third level
         have few samples, and features correlated with relevant ones are often selected there.

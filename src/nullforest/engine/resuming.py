@@ -147,6 +147,7 @@ class ForestCheckpoint(Checkpoint):
             "feature names": digest(table.feature_names),
             "target": digest(astuple(self.target)),
             **{n: v for n, v in asdict(given).items() if n not in (*_IDLE, *_OF_TARGET)},
+            "min_leaf": given.leaf_of(table.shape[0], self.target.criterion),
             "oob": self.settings.get("oob", True),
         }
         super().__init__(folder, KIND, identity, every=save_every)

@@ -31,11 +31,14 @@ SHAPE = (
     "min_gain",
 )
 #: Settings that may be None.
-OPTIONAL = ("candidates", "pool", "max_depth", "probe_seed")
+OPTIONAL = ("candidates", "pool", "min_leaf", "max_depth", "probe_seed")
 #: Depth of the trees, and largest number of candidates, by default (`docs/power.md`).
 DEPTH, MOST_CANDIDATES = 3, 20
 #: The same with blocks, whose many shadows would leave most nodes without a feature to compare.
 MOST_BLOCK_CANDIDATES = 60
+#: Samples of a leaf with survival times, by default: at most so many, and this share of a tree's.
+#: Log-rank scores are skewed, and splits off a few long survivors hide others (`docs/survival.md`).
+SURVIVAL_LEAF, SURVIVAL_LEAF_SHARE = 10, 0.1
 DRAWS = ("node", "tree")
 CRITERIA = ("auto", "gini", "entropy", "variance", "logrank", "neighbourhood")
 
@@ -62,7 +65,7 @@ class ForestSettings:
     samples: float = 0.5
     replace: bool = False
     criterion: str = "auto"
-    min_leaf: int = 1
+    min_leaf: int | None = None
     min_split: int = 2
     max_depth: int | None = DEPTH
     min_gain: float = 0.0
@@ -140,11 +143,16 @@ class ForestSettings:
             candidates=C,
             pool=P,
             samples=samples,
+            min_leaf=self.leaf_of(S, criterion),
             criterion=criterion,
             probes=probes,
             shadows=shadows,
             probe_seed=0 if self.probe_seed is None else self.probe_seed,
         )
+
+    def leaf_of(self, n_samples: int, criterion: str) -> int:
+        """Fewest samples in a leaf, as given or by the target."""
+        return self.min_leaf or default_leaf(_n_drawn(self.samples, n_samples), criterion)
 
     def extending(self, earlier: ForestSettings, n_trees: int, n_samples: int) -> ForestSettings:
         """The settings of the trees that follow the `n_trees` of an earlier forest.
@@ -195,6 +203,19 @@ def default_candidates(n_features: int, most: int = MOST_CANDIDATES) -> int:
     (4, 10, 20)
     """
     return min(most, math.ceil(math.sqrt(n_features)))
+
+
+def default_leaf(samples: int, criterion: str) -> int:
+    """Fewest samples in a leaf by default: 1; with survival times a tenth of a tree's, up to 10.
+
+    Examples
+    --------
+    >>> default_leaf(50, "gini"), default_leaf(50, "logrank"), default_leaf(500, "logrank")
+    (1, 5, 10)
+    """
+    if criterion != "logrank":
+        return 1
+    return max(1, min(SURVIVAL_LEAF, int(samples * SURVIVAL_LEAF_SHARE)))
 
 
 def paper_settings(n_features: int) -> dict[str, Any]:

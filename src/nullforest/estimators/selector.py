@@ -105,7 +105,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         samples: float = 0.5,
         replace: bool = False,
         criterion: str = "auto",
-        min_leaf: int = 1,
+        min_leaf: int | None = None,
         max_depth: int | None = 3,
         max_trees: int | None = None,
         max_seconds: float | None = None,

@@ -39,7 +39,7 @@ def make_probes(
     if not any(numbers):
         return None
     # A node of the smallest leaves has this many samples, of all, on either side of its split.
-    least = math.ceil(settings.min_leaf * table.shape[0] / settings.samples)
+    least = math.ceil(resolved_number(settings.min_leaf) * table.shape[0] / settings.samples)
     seed = resolved_number(settings.probe_seed)
     made = [_rankings(table, seed, stratum, n, target, least) for stratum, n in enumerate(numbers)]
     sides, rankings, weights = zip(*made, strict=True)
