@@ -142,6 +142,7 @@ def page_of(
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
+    from nullforest.report.drawings import drawings_of
     from nullforest.report.survival_facts import survival_facts
 
     drawn = "with replacement" if settings.replace else "without replacement"
@@ -174,4 +175,5 @@ def page_of(
         link=link,
     )
     summary["warnings"] = list(all_in_shell(summary["warnings"]))
+    summary["drawings"] = drawings_of(selection, table.geometry)
     return render(summary)
