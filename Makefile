@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
-.PHONY: help demo test docs wheel test-oldest test-newest browser ranger java lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs wheel test-oldest test-newest browser ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser ranger java ## lint, types and the whole test suite
+test: $(VENV)/.installed lint browser ranger java plink ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
 # Tests that need a program from outside Python skip with a reason where it is missing and cannot be
@@ -48,6 +48,11 @@ endif
 java: ## Java, in which Spark runs; installed where that can be done
 ifeq ($(shell command -v java),)
 	$(call debian_packages,default-jre-headless,forests of Spark)
+endif
+
+plink: ## PLINK, which makes the genotypes of the tests; installed where that can be done
+ifeq ($(shell command -v plink1.9 || command -v plink),)
+	$(call debian_packages,plink1.9,genotypes)
 endif
 
 lint: $(VENV)/.installed ## ruff and mypy
@@ -102,6 +107,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/wrappers.py
 	$(BIN)/python benchmarks/clusters.py
 	$(BIN)/python benchmarks/large.py
+	$(BIN)/python benchmarks/genotypes.py
 
 CALLS ?= 5000
 SEED ?= 0

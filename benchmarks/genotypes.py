@@ -4,7 +4,7 @@ PLINK simulates the set; a risk variant is placed on chromosome 7. The command r
 its own, whose largest resident set is reported beside that of `nullforest --version` and the size
 of the genotypes as numbers. Writes benchmarks/results/genotypes.csv.
 
-    python benchmarks/genotypes.py [--variants 100000] [--samples 1000] [--trees 5000]
+    python benchmarks/genotypes.py [--variants 100000] [--samples 1000] [--trees 3000]
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", type=int, default=100_000)
     parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--trees", default="5000")
+    parser.add_argument("--trees", default="3000")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 
 import nibabel as nib
 import numpy as np
@@ -170,8 +172,6 @@ HARM = [
 
 @pytest.mark.parametrize("harm", HARM)
 def test_what_cannot_be_used_is_told_in_a_sentence(harm, tmp_path, run):
-    import re
-
     paths, _ = volumes(tmp_path, n=12)
     more, sentence = harm(tmp_path, paths)
     maps = tmp_path / "maps"
@@ -224,7 +224,9 @@ def test_maps_are_not_overwritten_and_tables_have_none(tmp_path, run, data):
 
 
 def test_a_glass_brain_is_drawn(tmp_path, run):
-    picture = tmp_path / "brain.png"
-    result = _select(run, tmp_path, "--plot", picture)
+    picture, page = tmp_path / "brain.png", tmp_path / "report.html"
+    result = _select(run, tmp_path, "--plot", picture, "--report", page)
     assert result.exit_code == 0, result.stderr
     assert picture.read_bytes()[:4] == b"\x89PNG"
+    drawn = re.search('src="data:image/png;base64,([^"]+)"', page.read_text())
+    assert base64.b64decode(drawn[1])[:4] == b"\x89PNG"

@@ -26,6 +26,8 @@ class ColumnStore:
         Bytes of a value once it is read.
     together : int
         Columns that are stored together: blocks should be multiples of it.
+    at_once : int
+        Bytes that are read at a time; a reader may need as much again for itself.
     rows, columns : array of int, optional
         Samples and features of the file that the matrix has; all of them where not given.
 
@@ -43,6 +45,7 @@ class ColumnStore:
     fetch: Callable[[Ints], NDArray[Any]]
     itemsize: int = 8
     together: int = 1
+    at_once: int = 2**25
     rows: Ints | None = None
     columns: Ints | None = None
 

@@ -147,6 +147,7 @@ def page_of(
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
+    from nullforest.report.drawings import drawings_of
     from nullforest.report.survival_facts import survival_facts
 
     drawn = "with replacement" if settings.replace else "without replacement"
@@ -179,4 +180,5 @@ def page_of(
         link=link,
     )
     summary["warnings"] = list(all_in_shell(summary["warnings"]))
+    summary["drawings"] = drawings_of(selection, table.geometry)
     return render(summary)

@@ -11,6 +11,7 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from nullforest.report.drawings import drawing_html
 from nullforest.report.links import filled
 from nullforest.selection.effects import decimals
 from nullforest.selection.sentences import printed
@@ -22,6 +23,7 @@ _NOT_LIVE = (
     "rows",
     "strata",
     "pictures",
+    "drawings",
     "left_out",
     "run",
     "methods",
@@ -61,6 +63,7 @@ def render(summary: Mapping[str, Any]) -> str:
             f"{summary['expected_agreement']}".strip()
         ),
         warnings=_items(summary["warnings"]),
+        drawings="".join(map(drawing_html, summary.get("drawings", ()))),
         switch="".join(_choice(key, words) for key, words in summary["error_rates"].items()),
         effect_heads=_effect_heads(summary["effects"]),
         effect_words=_effect_words(summary["effects"]),

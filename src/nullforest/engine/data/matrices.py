@@ -32,6 +32,7 @@ class Source:
     read: Callable[[int, int], NDArray[Any]]  # columns from begin to end as a dense array
     itemsize: int = 8  # of a value once it is read
     together: int = 1  # columns that are stored together: blocks should be multiples of it
+    at_once: int = 2**62  # bytes that are read at a time, where the reader has a limit
 
 
 class ParquetColumns:
@@ -145,7 +146,7 @@ def source_of(X: Any) -> Source | None:
     if isinstance(X, ParquetColumns):
         return Source(X.shape, X.read)
     if isinstance(X, ColumnStore):
-        return Source(X.shape, X.read, X.itemsize, X.together)
+        return Source(X.shape, X.read, X.itemsize, X.together, X.at_once)
     if _made_by(X, "anndata") and hasattr(X, "to_memory"):  # sparse columns of a backed AnnData
         return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
     if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):

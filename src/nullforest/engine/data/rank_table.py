@@ -173,7 +173,7 @@ class RankTable:
     def _build(self, source: Source, sink: InMemory | InFolder, n_jobs: int) -> int:
         """Rank block after block of the columns; the fingerprint of them all."""
         S, F = source.shape
-        width = max(1, BLOCK // (S * max(4, source.itemsize)))
+        width = max(1, min(BLOCK, source.at_once) // (S * max(4, source.itemsize)))
         width = max(width // source.together, 1) * source.together
         fingerprint = 0
         with progress_bar("Ranking features") as tell:
