@@ -81,16 +81,16 @@ class CorrelationDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into the axes given, or into new ones."""
-        ax = self._axes(ax, (6.0, 5.0))
+        ax = self._axes(ax, (7.0, 5.6))
         from matplotlib.colors import LinearSegmentedColormap
 
         colours = LinearSegmentedColormap.from_list("correlation", [NULL, "white", SELECTED])
         self.image_ = ax.imshow(self.correlation, vmin=-1, vmax=1, cmap=colours)
-        self.figure_.colorbar(self.image_, ax=ax, label="Spearman correlation")
         if len(self.names) <= NAMED:
             ax.set_xticks(range(len(self.names)), self.names, rotation=90, fontsize="small")
             ax.set_yticks(range(len(self.names)), self.names, fontsize="small")
         else:
             ax.set_xticks([])
             ax.set_yticks([])
+        self.figure_.colorbar(self.image_, ax=ax, label="Spearman correlation", shrink=0.8)
         return self
