@@ -4,7 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
 
-.PHONY: help demo test docs wheel test-oldest test-newest browser ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
+# Checks of accessibility, from npm; tests only.
+AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
+
+.PHONY: help demo test docs wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -23,7 +26,7 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser ranger java plink ## lint, types and the whole test suite
+test: $(VENV)/.installed lint browser axe ranger java plink ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
 # Tests that need a program from outside Python skip with a reason where it is missing and cannot be
@@ -38,6 +41,15 @@ endef
 browser: ## chromium, in which the report is tested; installed where that can be done
 ifeq ($(shell command -v chromium || command -v chromium-browser),)
 	$(call debian_packages,chromium,the report)
+endif
+
+axe: ## axe-core, by which the report is checked for readers of screens; installed where that can be done
+ifeq ($(wildcard $(AXE)),)
+ifeq ($(shell command -v npm),)
+	$(call debian_packages,npm,the report's labels)
+endif
+	@npm install --silent --no-save --no-audit --no-fund --prefix tests/report/.npm axe-core@4.10.3 >/dev/null || \
+	  echo "NOT HERE, and cannot be installed: axe-core; the report's labels will NOT BE TESTED." >&2
 endif
 
 ranger: ## R with ranger, survival and randomForest, which tests need; installed where that can be done

@@ -12,11 +12,12 @@ import matplotlib.pyplot as plt
 from sklearn.utils import Bunch
 
 import nullforest as nf
+from nullforest.cli.demo import GENES
 from nullforest.report.plots import DISPLAYS, CountsDisplay
 
 FIGURES = Path(__file__).parent / "figures"
 #: Width and height of the screens of the report.
-SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
+SCREENS = {"desktop": (1280, 900), "phone": (390, 844), "dark": (1280, 900)}
 
 
 def save(out: Path, name: str) -> None:
@@ -36,10 +37,13 @@ def leukemia(out: Path, data: Bunch, selection: nf.Selection) -> None:
     print(f"leukemia.png: {selection.headline()}; {hits} of {data.known.sum()} known features")
 
 
-def plots(out: Path, selection: nf.Selection) -> None:
-    """Every plot of `selection.plot`, but for survival curves."""
-    for kind in (kind for kind in DISPLAYS if kind != "survival"):
-        selection.plot(kind)
+def plots(out: Path, data: Bunch, selection: nf.Selection) -> None:
+    """Every plot of `selection.plot` that this target has."""
+    given = {"features": {"X": data.data, "y": data.target}, "correlation": {"X": data.data}}
+    for kind in DISPLAYS:
+        if kind == "survival":
+            continue
+        selection.plot(kind, **given.get(kind, {}))
         save(out, f"plot-{kind}.png")
         print(f"plot-{kind}.png")
 
@@ -59,19 +63,27 @@ def survival(out: Path) -> None:
 
 
 def report(out: Path, data: Bunch, selection: nf.Selection) -> None:
-    """The top of the report as a browser shows it."""
+    """The report as a browser shows it: its top, and a feature opened."""
     from playwright.sync_api import sync_playwright
 
     browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_path = Path(folder) / "report.html"
-        selection.to_html(page_path, X=data.data, y=data.target)
+        selection.to_html(page_path, X=data.data, y=data.target, link=GENES)
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         for name, (width, height) in SCREENS.items():
-            page = browser.new_page(viewport={"width": width, "height": height})
+            scheme = "dark" if name == "dark" else "light"
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme=scheme
+            )
             page.goto(page_path.as_uri())
-            page.wait_for_selector("html[data-ready=true]")
+            page.wait_for_selector("html[data-pictures=true]")
             page.screenshot(path=out / f"report-{name}.png")
+            if name != "phone":
+                page.locator("#rows .open").first.click()
+                page.wait_for_selector("tr.picture svg")
+                page.locator("h2:text-is('Features')").evaluate("e => e.scrollIntoView()")
+                page.screenshot(path=out / f"report-feature-{name}.png")
             print(f"report-{name}.png")
         browser.close()
 
@@ -86,7 +98,9 @@ if __name__ == "__main__":
     watched = nf.watch(
         embedded.data, embedded.target, error="fdr", feature_names=embedded.feature_names
     )
+    symbols = dict(zip(embedded.feature_names, embedded.gene_symbols, strict=True))
+    watched = watched.with_annotations({"symbol": symbols})
     leukemia(arguments.out, embedded, watched)
-    plots(arguments.out, watched)
+    plots(arguments.out, embedded, watched)
     survival(arguments.out)
     report(arguments.out, embedded, watched)

@@ -81,3 +81,27 @@ def test_a_page_that_cannot_be_made_costs_only_the_report(
     assert f"{page} could not be written: {reason}." in result.stderr
     assert table.exists()
     assert not page.exists()
+
+
+def test_annotations_and_links_are_checked_before_the_forest(data, tmp_path, run, quick):
+    notes, page, table = tmp_path / "notes.csv", tmp_path / "out.html", tmp_path / "t.csv"
+    wrong = _arguments(data, *quick, "--report", page, "--annotations", notes)
+    result = run(*wrong)
+    assert result.exit_code == 2
+    assert f"There is no file {notes}" in result.stderr
+    notes.write_text("name,place\nno such gene,1p\n")
+    result = run(*wrong)
+    assert result.exit_code == 2
+    assert "names none of the" in result.stderr
+    result = run(*_arguments(data, *quick, "--report", page, "--link", "https://example.org/"))
+    assert result.exit_code == 2
+    assert "write {feature}" in result.stderr
+    assert not page.exists()
+    notes.write_text("name,place\ngene 3,Xq13\n")
+    link = ["--link", "https://example.org/{place}/{feature}"]
+    result = run(*wrong, *link, "--table", table, "--features-in-report", 2)
+    assert result.exit_code == 0, result.stderr
+    text = page.read_text()
+    assert 'href="https://example.org/Xq13/gene%203"' in text
+    assert "values of the 2 most significant features" in text
+    assert "Xq13" in table.read_text()

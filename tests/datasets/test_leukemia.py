@@ -23,6 +23,10 @@ def test_the_facts_of_the_leukaemia_data():
     assert len(set(leukemia.feature_names)) == 12_625
     assert leukemia.feature_names[leukemia.known].tolist().count("38446_at") == 1  # XIST
     assert "Chiaretti" in leukemia.DESCR
+    symbols = dict(zip(leukemia.feature_names, leukemia.gene_symbols, strict=True))
+    assert sum(map(bool, symbols.values())) == 11_739
+    known = {"41214_at": "RPS4Y", "38446_at": "XIST", "32864_at": "SRY", "40097_at": "EIF1AY"}
+    assert known.items() <= symbols.items()
 
 
 def test_all_patients_and_the_frame_on_demand():

@@ -10,6 +10,9 @@ import typer
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
+#: Where the report's names lead: what is known of the gene.
+GENES = "https://www.ncbi.nlm.nih.gov/gene/?term={symbol}"
+
 
 @ends_cleanly
 def demo(
@@ -32,6 +35,8 @@ def demo(
         table=out / "table.csv", json=out / "selection.json", report=out / "report.html"
     )
     outputs.check(force=force)
+    from pandas import DataFrame
+
     from nullforest.cli.forest_run import page_of, select_features
     from nullforest.cli.screen import Screen
     from nullforest.datasets import load_leukemia_sex
@@ -41,8 +46,14 @@ def demo(
     screen = Screen()
     with screen.waiting("Reading the embedded leukaemia data"):
         leukemia = load_leukemia_sex()
-    names = leukemia.feature_names
-    table = Table(leukemia.data, leukemia.target, names, target="sex", task="classification")
+    table = Table(
+        leukemia.data,
+        leukemia.target,
+        leukemia.feature_names,
+        target="sex",
+        task="classification",
+        annotations=DataFrame({"symbol": leukemia.gene_symbols}),
+    )
     selection = select_features(
         table, settings, 0.05, "fdr", "auto", screen, jobs=jobs, watched=True
     )
@@ -51,7 +62,7 @@ def demo(
     command += ["--candidates", str(tally.candidates), "--seed", str(seed)]
     data = "the embedded leukaemia data"
     written, well = outputs.write(
-        selection, lambda: page_of(selection, table, settings, data, command)
+        selection, lambda: page_of(selection, table, settings, data, command, link=GENES)
     )
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())

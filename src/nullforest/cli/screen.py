@@ -80,12 +80,15 @@ class Screen:
         if selection.n_selected:
             effects = selection.effects
             heads = () if effects is None else effects.heads.values()
-            shown = _table("feature", "count", "expected", "p", "q", *heads)
+            notes = selection.annotations
+            symbol = ["symbol"] if notes is not None and "symbol" in notes else []
+            shown = _table("feature", *symbol, "count", "expected", "p", "q", *heads)
             rows = selection.table
             for row in rows[rows["selected"]].head(ROWS).to_dict("records"):
                 name, *numbers = printed(row)
                 about = (Text(printable(words)) for words in printed_effects(effects, row))
-                shown.add_row(Text(printable(name), style="cyan"), *numbers, *about)
+                named = (Text(printable(row[column] or "")) for column in symbol)
+                shown.add_row(Text(printable(name), style="cyan"), *named, *numbers, *about)
             self._out.print(shown)
         more = selection.n_selected - ROWS
         if more > 0:

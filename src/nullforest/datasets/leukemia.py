@@ -6,6 +6,7 @@ which makes the compressed file an eighth smaller than the plain floats.
 
 from __future__ import annotations
 
+import gzip
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,10 @@ R. Foa, "Gene expression profile of adult T-cell acute lymphocytic leukemia iden
 subsets of patients with different response to therapy and survival", Blood 103 (2004), 2771-2778.
 Data package ALL of Bioconductor by Xiaochun Li, version 1.40.0, Artistic License 2.0; the full
 text is in nullforest/datasets/data/LICENSE-leukemia.txt.
+
+Gene symbols of 11 739 probes: table hgu95Asym of the Bioconductor package annotate by R. Gentleman,
+version 1.76.0, Artistic License 2.0, with symbols as they were at its time (DBY is now DDX3Y, SMCY
+now KDM5D); that of XIST, which it lacks, was added.
 """
 
 
@@ -50,8 +55,8 @@ def load_leukemia_sex(*, unknown: bool = False, as_frame: bool = False) -> Bunch
     -------
     sklearn.utils.Bunch
         `data` (125 × 12 625 float32, column by column in memory), `target` ("F" or "M"),
-        `feature_names`, `known` (mask of the 16 probes that are known to be relevant), `DESCR`,
-        and `frame` (None without `as_frame`).
+        `feature_names`, `gene_symbols` (empty text where not known), `known` (mask of the 16 probes
+        that are known to be relevant), `DESCR`, and `frame` (None without `as_frame`).
 
     Examples
     --------
@@ -77,10 +82,17 @@ def load_leukemia_sex(*, unknown: bool = False, as_frame: bool = False) -> Bunch
         data=data,
         target=sex,
         feature_names=names,
+        gene_symbols=_symbols(),
         known=known,
         frame=frame,
         DESCR=DESCRIPTION,
     )
+
+
+def _symbols() -> NDArray[np.str_]:
+    """Symbol of each probe's gene, one per line of the file."""
+    source = resources.files("nullforest.datasets") / "data" / "leukemia_symbols.txt.gz"
+    return np.array(gzip.decompress(source.read_bytes()).decode("ascii").split("\n"), str)
 
 
 def packed(

@@ -7,12 +7,13 @@ from typing import Any
 
 from nullforest.engine.data.targets import as_target
 from nullforest.report.markdown import render_markdown
+from nullforest.report.notebook import notebook_html
 from nullforest.report.render import render, render_json
 from nullforest.report.summary import summarize
 from nullforest.report.survival_facts import survival_facts
 from nullforest.selection.selection import Selection
 
-__all__ = ["render", "render_html", "render_json", "render_markdown", "summarize"]
+__all__ = ["notebook_html", "render", "render_html", "render_json", "render_markdown", "summarize"]
 
 
 def render_html(

@@ -195,7 +195,7 @@ class Selection:
         Parameters
         ----------
         table : DataFrame, or mapping of column to {feature: text}
-            In a DataFrame the column `feature`, or else the first one, names the features.
+            See :func:`nullforest.selection.annotations.matched`.
 
         Examples
         --------
@@ -263,15 +263,14 @@ class Selection:
 
         Parameters
         ----------
-        kind : {"counts", "manhattan", "volcano", "stability", "trajectory", "survival"}
-            Which plot; see :mod:`nullforest.report.plots`.
+        kind : str
+            "counts", "features", "correlation", … (:data:`nullforest.report.plots.DISPLAYS`).
         **options
             Of that plot's `from_selection`; `ax` is the axes to draw into.
 
         Returns
         -------
         Display
-            With `ax_` and `figure_`.
 
         Examples
         --------
@@ -294,6 +293,11 @@ class Selection:
     expected_errors = sentences.expected_errors
     expected_agreement = sentences.expected_agreement
     explanation = sentences.explanation
+
+    def _repr_html_(self) -> str:
+        from nullforest.report import notebook_html
+
+        return notebook_html(self)
 
     def __repr__(self) -> str:
         lines = [f"<Selection: {self.headline()}>"]

@@ -165,3 +165,39 @@ def test_nothing_selected_is_drawn_too():
     for kind in ("counts", "manhattan", "volcano"):
         display = selection.plot(kind)
         assert display.ax_.has_data()
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "survival"])
+def test_small_multiples_draw_every_kind_of_target(kind):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(70, 600))
+    X[0, 0] = np.nan
+    y = {"classes": X[:, 1] > 0, "numbers": X[:, 1] + 0.1 * rng.normal(size=70)}.get(kind)
+    if kind == "survival":
+        times = rng.exponential(np.exp(-X[:, 1]))
+        y = np.array([(True, t) for t in times], [("event", bool), ("time", float)])
+    selection = nf.select(nf.grow(X, y, trees=200))
+    display = selection.plot("features", X=X, y=y, number=5, columns=2)
+    assert display.names == selection.table["feature"].head(5).tolist()
+    assert [ax.get_title() for ax in display.axes_] == display.names
+    np.testing.assert_array_equal(display.values[0], X[:, selection.table.index[0]])
+    if kind == "classes":
+        assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["False", "True"]
+
+
+def test_the_heat_map_puts_correlated_features_side_by_side():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(80, 600)), np.arange(80) % 2
+    X[:, :3] += 2 * y[:, None]
+    X[:, 5] = X[:, 0] + 0.01 * rng.normal(size=80)
+    selection = nf.select(nf.grow(X, y, trees=2000, keep_trees=False))
+    display = selection.plot("correlation", X=X)
+    assert set(display.names) == set(selection.selected)
+    a, b = (display.names.index(name) for name in ("x0", "x5"))
+    assert abs(a - b) == 1
+    assert display.cluster[a] == display.cluster[b]
+    np.testing.assert_allclose(display.image_.get_array(), display.correlation)
+    with pytest.raises(nf.InputError, match="give the data"):
+        selection.plot("correlation")
+    with pytest.raises(nf.InputError, match="the same X"):
+        selection.plot("features", X=X[:, :5], y=y)

@@ -165,7 +165,8 @@ class FeaturePictures {
       const button = element("button", values.feature, { type: "button" });
       if (values.selected) button.className = "selected-word";
       button.addEventListener("click", () => open(column));
-      item.append(button, ` ρ = ${r[at][k].toFixed(2)}${values.selected ? ", selected" : ""}`);
+      const note = table.notes.map((name) => table.extra(name, column)).find((text) => typeof text === "string" && text);
+      item.append(button, ` ${note ? `${note}, ` : ""}ρ = ${r[at][k].toFixed(2)}${values.selected ? ", selected" : ""}`);
       list.append(item);
     });
     section.append(list);

@@ -15,6 +15,7 @@ function draw(place, label, options) {
   const plot = Plot.plot({ style: FONT, marginLeft: 52, marginRight: 16, ...options(width), width });
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-label", label);
+  for (const mark of plot.querySelectorAll("g[aria-label]")) mark.setAttribute("role", "group"); // only roles may have labels
   box.replaceChildren(plot);
   if (box.nextElementSibling?.className !== "save") box.after(saveButtons(box, label));
 }

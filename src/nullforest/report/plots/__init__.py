@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nullforest._util.errors import check_known
+from nullforest.report.plots.correlations import CorrelationDisplay
 from nullforest.report.plots.counts import CountsDisplay
 from nullforest.report.plots.display import Display
 from nullforest.report.plots.over_trees import StabilityDisplay, TrajectoryDisplay
 from nullforest.report.plots.significance import ManhattanDisplay, VolcanoDisplay
+from nullforest.report.plots.small_multiples import FeaturesDisplay
 from nullforest.report.plots.survival_curves import SurvivalDisplay
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 __all__ = [
+    "CorrelationDisplay",
     "CountsDisplay",
     "Display",
+    "FeaturesDisplay",
     "ManhattanDisplay",
     "StabilityDisplay",
     "SurvivalDisplay",
@@ -32,6 +36,8 @@ DISPLAYS: dict[str, Any] = {
     "stability": StabilityDisplay,
     "trajectory": TrajectoryDisplay,
     "survival": SurvivalDisplay,
+    "features": FeaturesDisplay,
+    "correlation": CorrelationDisplay,
 }
 
 
