@@ -4,7 +4,7 @@ PLINK simulates the set; a risk variant is placed on chromosome 7. The command r
 its own, whose largest resident set is reported beside that of `nullforest --version` and the size
 of the genotypes as numbers. Writes benchmarks/results/genotypes.csv.
 
-    python benchmarks/genotypes.py [--variants 100000] [--samples 1000] [--trees 3000]
+    python benchmarks/genotypes.py [--variants 100000] [--samples 1000] [--trees 1500]
 """
 
 from __future__ import annotations
@@ -61,14 +61,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", type=int, default=100_000)
     parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--trees", default="3000")
+    parser.add_argument("--trees", default="1500")
+    parser.add_argument("--candidates", default="200")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         bed = simulate(folder, given.variants, given.samples)
         table = folder / "table.csv"
         _, floor = run("--version")
-        options = ("-t", "phenotype", "--trees", given.trees, "--jobs", 2, "--seed", SEED)
+        options = ("-t", "phenotype", "--trees", given.trees, "--candidates", given.candidates)
+        options += ("--jobs", 2, "--seed", SEED)
         seconds, peak = run("select", bed, *options, "--table", table)
         frame = pd.read_csv(table)
         first = frame.iloc[0]
@@ -76,6 +78,7 @@ def main() -> None:
             "samples": given.samples,
             "variants": given.variants,
             "trees": given.trees,
+            "candidates": given.candidates,
             "seconds": round(seconds, 1),
             "peak_resident_mib": round(peak),
             "bed_mib": round(bed.stat().st_size / 2**20),
