@@ -10,6 +10,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.report import render_markdown, summarize
+from nullforest.report.survival_facts import survival_facts
 from nullforest.selection.error_rates import ERROR_RATES
 
 NUMBER = r"([-+.\de]+)"
@@ -70,6 +71,12 @@ def with_blocks():
     return nf.grow(X, y, trees=400, blocks=site, keep_trees=False).tally, X, y
 
 
+@pytest.fixture(scope="module")
+def survival():
+    X, y, _ = nf.simulate.survival(120, 600, n_relevant=5, hazard_ratio=4.0)
+    return nf.grow(X, y, trees=2000, keep_trees=False).tally, X, y
+
+
 def _range_holds(low, high, values):
     """The printed number, or range, is that of the features to three digits."""
     shown = sorted({f"{values.min():.3g}", f"{values.max():.3g}"}, key=float)
@@ -115,14 +122,15 @@ def _assert_expected_errors(words, selection):
 
 
 @pytest.mark.parametrize("error", ERROR_RATES)
-@pytest.mark.parametrize("run", ["nine_strata", "with_shadows", "with_blocks"])
+@pytest.mark.parametrize("run", ["nine_strata", "with_shadows", "with_blocks", "survival"])
 def test_every_sentence_against_the_table(run, error, request, tmp_path):
-    tally, X, _ = request.getfixturevalue(run)
+    tally, X, y = request.getfixturevalue(run)
     selection = nf.select(tally, error=error)
     assert selection.n_selected
     facts = {"blocks": "site"} if run == "with_blocks" else {}
+    facts |= survival_facts(y) if run == "survival" else {}
     summary = summarize(selection, facts)
-    each = "stratum" if run == "nine_strata" else "feature"
+    each = "stratum" if run in ("nine_strata", "survival") else "feature"
     for words in (selection.headline(), summary["headline"], repr(selection)):
         _assert_true(words, selection)
         if len(set(selection.thresholds)) > 1:
@@ -143,7 +151,10 @@ def test_every_sentence_against_the_table(run, error, request, tmp_path):
     _assert_expected_errors(methods, selection)
     assert ("divided into 9 strata" in methods) == (run == "nine_strata")
     assert ("permuted as a whole within each site" in methods) == (run == "with_blocks")
-    assert ("shadows" in methods) == (run != "nine_strata")
+    assert ("shadows" in methods) == (each == "feature")
+    if run == "survival":
+        assert "log-rank" in methods
+        assert f"{y['event'].sum()} of {len(y)} samples had an event" in methods
     if CITED[error]:
         year = CITED[error][-4:]
         assert any(f"({year})" in reference for reference in summary["references"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,9 +16,8 @@ from nullforest._util.words import printable
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
-from nullforest.selection import records, sentences
+from nullforest.selection import described, records, sentences
 from nullforest.selection.agreement import Agreement, agreement
-from nullforest.selection.annotations import joined, matched
 from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
@@ -165,49 +164,6 @@ class Selection:
         order = np.lexsort((np.arange(len(self.values)), -self.values, self.pvalues))
         return pd.DataFrame(columns).iloc[order]
 
-    def with_effects(self, X: Any, y: Any) -> Selection:
-        """The same selection with the direction and size of every feature in its table.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The data that the forest was grown on.
-
-        Examples
-        --------
-        >>> import nullforest as nf, numpy as np
-        >>> X, y = np.random.default_rng(0).normal(size=(50, 500)), np.arange(50) % 2
-        >>> X[:, 0] += 2 * y
-        >>> selection = nf.select(nf.grow(X, y, trees=100)).with_effects(X, y)
-        >>> selection.table["higher_in"][0], round(float(selection.table["auc"][0]), 2)
-        ('1', 0.93)
-        """
-        from nullforest.engine.data.effect_sizes import effect_sizes
-
-        effects = effect_sizes(X, y)
-        if effects is not None and len(next(iter(effects.columns.values()))) != len(self.support):
-            raise InputError(f"X has not the {len(self.support)} features of the forest.")
-        return replace(self, effects=effects)
-
-    def with_annotations(self, table: Any) -> Selection:
-        """The same selection with further columns about its features in the table and report.
-
-        Parameters
-        ----------
-        table : DataFrame, or mapping of column to {feature: text}
-            See :func:`nullforest.selection.annotations.matched`.
-
-        Examples
-        --------
-        >>> import nullforest as nf
-        >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-        >>> selection = nf.select(t, null="paper").with_annotations({"symbol": {"x0": "XIST"}})
-        >>> selection.table["symbol"].tolist()
-        ['XIST', '', '', '', '']
-        """
-        found = matched(table, self.tally.names)
-        return replace(self, annotations=joined(self.annotations, found))
-
     def to_html(
         self,
         path: Any,
@@ -286,6 +242,9 @@ class Selection:
         return plot(self, kind, **options)
 
     expected_false_discoveries = property(sentences.expected_false_discoveries)
+    with_effects = described.with_effects
+    with_annotations = described.with_annotations
+    _repr_html_ = described.notebook
     to_dict = records.to_dict
     to_csv = records.to_csv
     to_json = records.to_json
@@ -293,11 +252,6 @@ class Selection:
     expected_errors = sentences.expected_errors
     expected_agreement = sentences.expected_agreement
     explanation = sentences.explanation
-
-    def _repr_html_(self) -> str:
-        from nullforest.report import notebook_html
-
-        return notebook_html(self)
 
     def __repr__(self) -> str:
         lines = [f"<Selection: {self.headline()}>"]
