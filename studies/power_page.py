@@ -172,5 +172,25 @@ def _simulated(rows: pd.DataFrame) -> str:
     return (
         "100 samples × 2 000 independent features; relevant ones have the correlation ρ with the "
         "label. Power: share of the relevant features that is selected. FDP: share of null "
-        "features among the selected, mean ± standard error.\n\n" + markdown(pd.DataFrame(lines))
+        "features among the selected, mean ± standard error.\n\n"
+        + markdown(pd.DataFrame(lines))
+        + _beside()
+    )
+
+
+def _beside() -> str:
+    """What other tests select on one data set of the generator, as the benchmark of times ran."""
+    if not BENCHMARK.exists():
+        return ""
+    rows = pd.read_csv(BENCHMARK)
+    rows = rows[rows["data"].str.startswith("generator")]
+    tests = ["nullforest", "ranger_janitza", "boruta_py", "univariate"]
+    table = rows.pivot(index="data", columns="test", values="selected").reindex(columns=tests)
+    table = table.loc[rows["data"].unique()].reset_index()
+    for test in tests:
+        table[test] = [f"{n:.0f}" if n == n else "–" for n in table[test]]
+    return (
+        "\n\nFeatures selected on one data set of each kind (relevant: 0, 20, 100 and 400), beside "
+        "the tests of other packages. `boruta_py` selects features where none is relevant.\n\n"
+        + markdown(table)
     )
