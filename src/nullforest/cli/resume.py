@@ -109,6 +109,8 @@ def recalled(folder: Path) -> dict[str, Any]:
     for name in _LISTS:
         if options.get(name):
             options[name] = [home / path for path in options[name]]
+    if options.get("groups") not in (None, "atlas"):  # the one word that is no file
+        options["groups"] = str(home / options["groups"])
     return options
 
 

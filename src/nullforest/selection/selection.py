@@ -73,8 +73,7 @@ class Selection:
     known_agreement : Agreement or None
         The `agreement`, where it was computed while the forest grew.
     annotations : DataFrame or None
-        What is known of each feature beside its name (symbol, position, coordinates): columns that
-        follow the name in `table`.
+        Symbol, position or coordinates of each feature: columns after its name in `table`.
     effects : Effects or None
         Direction and size of each feature's association with the target; see :meth:`with_effects`.
     """
