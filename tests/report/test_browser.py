@@ -8,7 +8,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.selection.error_rates import ERROR_RATES
-from nullforest.selection.sentences import by_stratum
+from nullforest.selection.sentences import own_thresholds
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def _assert_same_as_python(page, selection, stops, places):
             assert values["alpha-shown"] == stops[place]
             assert values["selected"] == there.n_selected
             assert values["threshold"] == pytest.approx(there.threshold, nan_ok=True)
-            assert page.locator("#threshold").inner_text() == by_stratum(there.thresholds)
+            assert page.locator("#threshold").inner_text() == own_thresholds(there)
             # The same sums in another order: a few hundred roundings at the most.
             assert values["level"] == pytest.approx(there.level, rel=1e-12)
             assert values["expected"] == pytest.approx(there.expected_false_positives, rel=1e-12)
@@ -120,6 +120,18 @@ def test_strata_have_p_values_of_their_own(strata, open_page):
     assert "selected above" not in page.locator("#histogram").inner_text()
     stops = _stops(page)
     _assert_same_as_python(page, strata, stops, [5, 30, stops.index(0.05), len(stops) - 2])
+
+
+def test_features_with_shadows_have_thresholds_of_their_own(open_page):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(80, 30)), np.arange(80) % 2
+    X[:, 10:] = np.round(X[:, 10:])
+    X[:, :3] += y[:, None]
+    selection = nf.select(nf.grow(X, y, trees=400, shadows=6, keep_trees=False))
+    page = open_page(selection, X=X, y=y)
+    assert "tested against its own shadows" in page.locator("#strata").inner_text()
+    stops = _stops(page)
+    _assert_same_as_python(page, selection, stops, [20, stops.index(0.05), len(stops) - 2])
 
 
 def test_the_table_is_sorted_searched_turned_and_taken_along(leukemia, open_page, tmp_path):
