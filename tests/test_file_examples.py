@@ -108,6 +108,16 @@ def _variants(folder):
     traits.to_csv(folder / "traits.tsv", sep="\t", index=False)
 
 
+def test_the_page_quotes_the_benchmark_of_genotypes():
+    results = DOCS.parent / "benchmarks" / "results" / "genotypes.csv"
+    row = pd.read_csv(results, dtype=str).iloc[0]
+    page = (DOCS / "genomics.md").read_text("utf-8")
+    quoted = page.split("<!-- genotypes -->")[1].split("<!-- end of genotypes -->")[0]
+    assert f"The largest resident set is {row['peak_resident_mib']} MiB" in quoted
+    assert f"(chromosome {row['chromosome']}, p = {row['p_value']})" in quoted
+    assert f"variants selected: {row['selected']}" in quoted
+
+
 def test_every_format_has_an_example():
     text = " ".join(code for _, code in EXAMPLES)
     wanted = (".nii.gz", ".shape.gii", "lh.thickness", ".mgh", ".dscalar.nii", ".h5ad", ".h5 ")
