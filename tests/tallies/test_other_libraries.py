@@ -358,3 +358,16 @@ def test_many_tiny_nodes_of_xgboost_are_noted():
     )
     model = xgbrf("XGBRFRegressor", min_child_weight=5).fit(X, target)
     assert not nf.tally(model, n_samples=S).notes
+
+
+def test_the_selector_takes_forests_of_other_libraries():
+    draws = np.random.default_rng(6)
+    data = draws.normal(size=(S, 120))
+    label = data[:, 7] > 0
+    for forest in (lgbm(feature_fraction_bynode=0.2), xgbrf()):
+        selector = nf.ForestSelector(forest).fit(data, label)
+        assert selector.support_[7]
+        assert selector.tally_.n_samples == S
+    coarse = np.column_stack([data, data[:, :40] > 0])  # columns of different kinds need shadows
+    with pytest.raises(nf.InputError, match="favoured over their shadows"):
+        nf.ForestSelector(lgbm(n_estimators=200)).fit(coarse, label)

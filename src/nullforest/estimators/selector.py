@@ -168,7 +168,8 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             values = validate_data(self, X, **rules)
             # The forest sees X itself, so that it checks it by its own rules and keeps its names.
             self.estimator_ = self._fitted(X, y, fit_params)
-            self.tally_ = take_tally(self.estimator_, feature_names=names)
+            fitted_here = None if self.prefit else values.shape[0]
+            self.tally_ = take_tally(self.estimator_, feature_names=names, n_samples=fitted_here)
             if self.tally_.n_features != self.n_features_in_:
                 raise InputError(
                     f"The forest was fitted on {self.tally_.n_features} features, but X has "

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from nullforest._util.errors import InputError
 from nullforest.engine import RankTable
 from nullforest.engine.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
 from nullforest.tallies.readers import tally as take_tally
@@ -46,7 +47,12 @@ def shadow_tally_of(
         columns: Any = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
     else:
         columns = np.concatenate([X, *(np.asarray(X)[row] for row in rows)], axis=1)
-    whole = take_tally(clone(estimator).fit(columns, y, **fit_params))
+    whole = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])
+    if whole.column_orders:
+        raise InputError(
+            f"A {type(estimator).__name__} splits the lowest column when gains tie; features would "
+            "be favoured over their shadows. Use ForestSelector() without a forest."
+        )
     counts = whole.counts.reshape(copies + 1, F)
     bins = 1 if whole.couplings is None else whole.couplings.shape[1]
     couplings = np.zeros((copies + 1, F, bins), np.int64)
@@ -59,4 +65,5 @@ def shadow_tally_of(
         shadows=ShadowTally.of_columns(counts, couplings, table.strata.features, rows),
         levels=None,
         feature_names=None,
+        notes=(),  # of null models that shadows replace
     )

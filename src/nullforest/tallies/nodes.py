@@ -34,6 +34,9 @@ Ints = NDArray[np.int64]
 #: Set by hand on RandomSurvivalForest, 150 samples × 1 000 null features with 0, 30 and 70 % of the
 #: times censored (seeds 0 to 5).
 SURVIVAL_POWER = 1.3
+#: Distinct samples of a node below which nearly all candidates split a numeric target equally well,
+#: and the share of such nodes that is noted. Trees grown to single samples have a half of them.
+TINY, MANY_TINY = 4, 0.1
 #: Contrasts of a feature among which a best cut is about the largest, as in `nulls.constants`.
 _CONTRASTS = 3
 #: e^γ: the largest of k independent scores has a mean near their quantile 1 − 1/(e^γ k).

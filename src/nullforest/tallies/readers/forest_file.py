@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest.tallies.nodes import (
-    SURVIVAL_POWER,
     Floats,
     Ints,
     node_couplings,
@@ -28,6 +27,14 @@ VERSION = 1
 _UNEQUAL = ("always.split.variables", "split.select.weights", "regularization.factor")
 #: Share of the samples that ranger and randomForest draw without replacement.
 _SUBSAMPLE = 0.632
+#: As `SURVIVAL_POWER` of `nodes`, which was set on leaves of three samples; ranger's may hold one.
+#: Set by hand on ranger, 150 samples × 500 null features, 30 % censored (seeds 0 to 4).
+_SURVIVAL_POWER = 1.37
+_LOG_RANK = (
+    "The null model of survival forests of R is approximate: at a level of .01 rates of about half "
+    "of it were measured (docs/libraries.md). nf.grow(X, y) takes events and times and has virtual "
+    "probes."
+)
 _NO_BAGS = (
     "This forest was written without its bags, so that the sizes of its nodes are approximate; "
     "grow it with keep.inbag = TRUE."
@@ -72,7 +79,7 @@ def read_forest(forest: dict[str, Any]) -> Tally:
     if not bagged:  # on average over the bags
         couplings *= 0.5 if forest["replace"] else _SUBSAMPLE
     if y is None:
-        couplings **= SURVIVAL_POWER
+        couplings **= _SURVIVAL_POWER
     names = np.array(forest["names"], str)
     return tally_of_nodes(
         np.concatenate(feature),
@@ -84,7 +91,7 @@ def read_forest(forest: dict[str, Any]) -> Tally:
         levels=np.repeat(np.array(forest["levels"], float)[:, None], 2, axis=1),
         feature_names=names,
         splitter="random" if forest["rule"] == "extratrees" else "best",
-        notes=() if bagged else (_NO_BAGS,),
+        notes=[*([] if bagged else [_NO_BAGS]), *([_LOG_RANK] if y is None else [])],
         source=str(forest["source"]),
     )
 

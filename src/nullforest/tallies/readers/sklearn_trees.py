@@ -18,13 +18,24 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from nullforest._util.errors import InputError
-from nullforest.tallies.nodes import expected_variances, node_couplings, tally_of_nodes
+from nullforest.tallies.nodes import (
+    MANY_TINY,
+    TINY,
+    expected_variances,
+    node_couplings,
+    tally_of_nodes,
+)
 from nullforest.tallies.tally import Names, Tally
 
 Floats = NDArray[np.float64]
 
 #: Criteria whose impurity is the variance of y.
 _VARIANCES = ("squared_error", "friedman_mse")
+_TINY_NODES = (
+    f"Many nodes of these trees hold fewer than {TINY} samples. With such trees and numbers to "
+    "predict, false positive rates above the level were measured (docs/libraries.md); use "
+    "min_samples_leaf=5."
+)
 
 
 def tally_of_trees(
@@ -36,7 +47,6 @@ def tally_of_trees(
     squares: Callable[[Any, Floats], Floats] | None = None,
     total: float | None = None,
     power: float = 1.0,
-    notes: Sequence[str] = (),
 ) -> Tally:
     """Take the tally of a forest whose `estimators_` are trees of scikit-learn's kind.
 
@@ -56,13 +66,11 @@ def tally_of_trees(
         Σ (y−ȳ)² of the whole sample, where known; else by the mean variance of the bags.
     power : float
         Exponent of the couplings.
-    notes : sequence of str
-        Of the tally.
     """
     trees, F = list(forest.estimators_), int(forest.n_features_in_)
     columns = [np.arange(F)] * len(trees) if columns is None else columns
     squares = squares or (_weighted_squares if forest.bootstrap else _same)
-    selected, sums, sums_of_squares, cuts, roots = [], [], [], [], []
+    selected, sums, sums_of_squares, cuts, roots, sizes = [], [], [], [], [], []
     for tree, subset in zip(trees, columns, strict=True):
         grown = tree.tree_
         split = grown.feature >= 0
@@ -71,6 +79,7 @@ def tally_of_trees(
         sums.append((grown.weighted_n_node_samples * variance)[split])
         sums_of_squares.append(squares(tree, variance)[split])  # of two samples at least: above 0
         cuts.append(grown.threshold[split])
+        sizes.append(grown.n_node_samples[split])
         roots.append(variance[0])
     if total is None:
         total = _total(trees[0], float(np.mean(roots)), n_samples, replace=bool(forest.bootstrap))
@@ -86,9 +95,16 @@ def tally_of_trees(
         cut=np.concatenate(cuts),
         feature_names=text(getattr(forest, "feature_names_in_", None)),
         splitter="random" if trees[0].splitter == "random" else "best",
-        notes=notes,
+        notes=(_TINY_NODES,) if _tiny(trees[0], np.concatenate(sizes)) else (),
         source=source,
     )
+
+
+def _tiny(tree: Any, sizes: NDArray[np.int64]) -> bool:
+    """Whether a forest for a numeric target has many nodes of very few samples."""
+    if hasattr(tree, "classes_") or tree.criterion == "logrank" or tree.splitter == "random":
+        return False
+    return bool(len(sizes) and (sizes < TINY).mean() > MANY_TINY)
 
 
 def check_fitted(forest: Any) -> None:

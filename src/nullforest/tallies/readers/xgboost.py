@@ -19,6 +19,8 @@ from scipy.special import softmax
 
 from nullforest._util.errors import InputError
 from nullforest.tallies.nodes import (
+    MANY_TINY,
+    TINY,
     Floats,
     expected_variances,
     needs_samples,
@@ -36,11 +38,8 @@ _BY_LEVEL = (
     "Nodes of one level of a tree share their candidates (colsample_bylevel), which the null model "
     "takes for drawn at each node; use colsample_bynode instead."
 )
-#: Samples of a node below which nearly all candidates split a numeric target equally well, and the
-#: share of such nodes that is noted: with a third of them the rate at .05 was 1.5 times the level.
-_TINY, _MANY = 4, 0.1
 _TINY_NODES = (
-    f"Many nodes of these trees hold fewer than {_TINY} samples, where most candidates are equally "
+    f"Many nodes of these trees hold fewer than {TINY} samples, where most candidates are equally "
     "good and the lowest column is split, so that p-values are too small; train with "
     "min_child_weight=5."
 )
@@ -117,7 +116,7 @@ def read_learner(
             left, right = (np.array(tree[f"{side}_children"]) for side in ("left", "right"))
             variance = expected_variances(left, right, weight, candidates or F)
         deviance.append(weight * variance)
-        tiny.append(weight < _TINY if starts[k].p is None else np.zeros(len(weight), bool))
+        tiny.append(weight < TINY if starts[k].p is None else np.zeros(len(weight), bool))
     deviances = np.concatenate([d[s] for d, s in zip(deviance, split, strict=True)])
     feature = [np.array(t["split_indices"])[s] for t, s in zip(trees, split, strict=True)]
     cut = [np.array(t["split_conditions"], float)[s] for t, s in zip(trees, split, strict=True)]
@@ -135,7 +134,11 @@ def read_learner(
         column_orders=1,
         notes=[
             *([_BY_LEVEL] if level < pool else []),
-            *([_TINY_NODES] if np.concatenate(tiny)[np.concatenate(split)].mean() > _MANY else []),
+            *(
+                [_TINY_NODES]
+                if np.concatenate(tiny)[np.concatenate(split)].mean() > MANY_TINY
+                else []
+            ),
         ],
         source="XGBoost random forest",
     )
