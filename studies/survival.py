@@ -30,6 +30,9 @@ from studies.records import Records, with_progress
 
 PAGE = Path(__file__).parents[1] / "docs" / "survival.md"
 FIRST_SEED = 50_000
+#: Seeds of the comparison of power. The leaf size was chosen on seeds 50 000 to 50 015, which are
+#: therefore not used.
+POWER_SEED = 60_000
 FEATURES = 2_000
 #: Null data: samples, shares of censored samples, and whether times are rounded to whole numbers
 #: of which there are about ten, so that most are tied.
@@ -129,7 +132,7 @@ def hazards() -> None:
     if why := PACKAGES["ranger_janitza"].missing():
         raise SystemExit(f"The power study needs ranger: {why}.")
     pieces = [
-        (S, censoring, relevant, FIRST_SEED + i, test)
+        (S, censoring, relevant, POWER_SEED + i, test)
         for i in range(POWER_SETS)
         for S, censoring, relevant, _ in HAZARDS
         for test in tests
