@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 
 import nullforest
+
+# Public names of folders (`nf.baselines`) are attributes; autodoc imports modules.
+for _folder in ("baselines", "datasets", "importances", "plots", "simulate"):
+    sys.modules[f"nullforest.{_folder}"] = getattr(nullforest, _folder)
 
 project = "nullforest"
 author = "The nullforest developers"
@@ -29,6 +34,8 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc has the types in words
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# Docstrings that estimators inherit refer to pages of scikit-learn.
+suppress_warnings = ["ref.ref"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -45,7 +45,7 @@ def run(code, *words, stack=None, address_space=None):
         text=True,
         check=False,
         preexec_fn=limit,
-        # Other libraries that start threads when imported; pandas imports numexpr where it is there.
+        # Other libraries start threads when imported; pandas imports numexpr where it is there.
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "NUMEXPR_MAX_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr[-2000:]

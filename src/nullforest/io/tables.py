@@ -101,7 +101,7 @@ def read_table(
         CSV or TSV (also as .gz, .bz2, .xz, .zst), Parquet, NPZ (a matrix `X`, its
         `feature_names`, other arrays as columns) or NPY (columns `x0`, `x1`, …). Genes and
         variants: docs/genomics.md; images, one or several files or a pattern such as
-        "sub-*.nii.gz": docs/neuroimaging.md.
+        ``sub-*.nii.gz``: docs/neuroimaging.md.
     target : str or SurvivalColumns
         Name of the column to predict; a column number where columns have no names. Survival times
         have two columns, ``SurvivalColumns(event="died", time="days")``.
