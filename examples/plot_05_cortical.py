@@ -14,7 +14,9 @@ from nilearn import datasets, plotting
 
 import nullforest as nf
 
-X, y, region = nf.simulate.cortical(200, region_share=0.02, relevance=0.5, seed=3)
+surface = datasets.load_fsaverage("fsaverage5")["inflated"].parts["left"]
+middle = int(np.argmin(surface.coordinates[:, 0]))  # on the lateral side
+X, y, region = nf.simulate.cortical(200, 0.02, relevance=0.5, seed_vertex=middle, seed=3)
 selection = nf.select(nf.grow(X, y, seed=1))
 inside = selection.support & region
 print(f"{selection.n_selected} vertices selected, {inside.sum()} of them in the region.")
@@ -22,10 +24,7 @@ print(f"{selection.n_selected} vertices selected, {inside.sum()} of them in the 
 # %%
 # −log₁₀ p on the inflated surface.
 
-surface = datasets.load_fsaverage("fsaverage5")["inflated"].parts["left"]
+mesh = [surface.coordinates, surface.faces]
 significance = -np.log10(selection.pvalues)
-view = {"hemi": "left", "view": "lateral", "cmap": "viridis", "vmin": 0}
-middle = int(np.argmax(significance))
-side = "medial" if surface.coordinates[middle, 0] > -20 else "lateral"
-plotting.plot_surf([surface.coordinates, surface.faces], significance, **view | {"view": side})
+plotting.plot_surf(mesh, significance, hemi="left", view="lateral", cmap="viridis", vmin=0)
 plt.show()
