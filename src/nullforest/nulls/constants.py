@@ -101,8 +101,9 @@ TAIL_SHIFT = 1.0
 # Shadows.
 
 #: Shadows of a stratum from which its tail is taken; those of smaller ones come from all features.
+#: So many have the effective sample size of the splice point at the usual level of .05.
 #: [shadows; none; shadows]
-STRATUM_SHADOWS = 400
+STRATUM_SHADOWS = 200
 #: Standard errors by which the mean of a feature's own shadows must exceed that of its stratum to
 #: be used as it is: about one in 30 000 does by chance.
 #: [standard errors; none; shadows]

@@ -23,9 +23,9 @@ from nullforest.engine.settings import n_threads
 
 #: Below so many features most may be relevant, so that the bulk of the counts is not null.
 FEW_FEATURES = 500
-#: Shadows of a stratum that determine its null distribution down to about 1 %, and the fewest and
-#: most columns of a table with shadows (where it has few features).
-STRATUM_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
+#: Shadows of a stratum that are aimed at, for its null distribution down to about 1 %, and the
+#: fewest and most columns of a table with shadows (where it has few features).
+WANTED_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
 #: Fewest copies, from which a feature's own mean is estimated.
 LEAST_COPIES = 4
 #: Copies that blocks need: the own mean of a feature tells what it says about the blocks.
@@ -47,7 +47,7 @@ def default_copies(table: RankTable, *, blocks: bool) -> int:
     if F >= FEW_FEATURES:
         return BLOCK_COPIES if blocks else 0
     sizes = table.strata.sizes[np.array(table.strata.evaluable)]
-    wanted = STRATUM_SHADOWS / max(int(sizes.min(initial=F)), 1)
+    wanted = WANTED_SHADOWS / max(int(sizes.min(initial=F)), 1)
     columns = min(max(F * (wanted + 1), LEAST_COLUMNS), MOST_COLUMNS)
     return max(math.ceil(columns / F) - 1, BLOCK_COPIES if blocks else LEAST_COPIES)
 
