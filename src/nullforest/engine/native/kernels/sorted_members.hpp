@@ -60,6 +60,29 @@ public:
         leave();
     }
 
+    // The first `most` members in the order of a feature, and how many there are of them at least:
+    // all where values are missing. Their boundaries are not found.
+    void list(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
+              std::uint32_t most) {
+        if (!table_.by_order() || table_.flags()[feature] & RankTable::kMissing)
+            return sort(samples, count, feature, most);
+        enter(samples, count);
+        n_known = n;
+        const std::uint8_t* order = table_.order(feature);
+        const bool wide = table_.n_samples() > 256;
+        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
+        const std::uint32_t end = std::min(most, n);
+        // Every sample is written, and overwritten by the next if it is no member: no branch.
+        std::uint32_t found = 0;
+        for (std::uint32_t p = 0; found < end; ++p) {
+            std::uint32_t s = order[p];
+            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
+            sample[found] = s;
+            found += member_[s];
+        }
+        leave();
+    }
+
 private:
     void sort_first(std::size_t feature, std::uint32_t most) {
         if (table_.by_order())

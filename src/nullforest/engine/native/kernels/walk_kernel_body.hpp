@@ -56,10 +56,8 @@ public:
     // Columns compared with a best that is known.
     void screen() {
         open_envelope();
-        // D is whole: any slack below the distance of R to the next whole number will do.
-        close_envelope(task_.n_or_equal ? 0x1p-20 : 0.0);
+        close_envelope();  // splits as good as the best are outside
         screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
-            if (closed_for_equal_ && !or_equal) close_envelope();
             const auto reaches = [&](std::uint32_t k, std::uint32_t l) {
                 return task_.beats(k, l) || (or_equal && task_.equals(k, l));
             };
@@ -176,46 +174,43 @@ private:
         for (std::uint32_t i = 0; i < used; ++i) {
             const std::uint32_t k = i + 1;
             const bool allowed = k >= task_.min_leaf && k + task_.min_leaf <= task_.n;
+            const int product = static_cast<int>(allowed ? k * (task_.n - k) : 0);
+            root_[i] = std::sqrt(static_cast<float>(product));
             lo_[i] = allowed ? static_cast<Count>(~Count{0}) : 0;
             hi_[i] = allowed ? 0 : static_cast<Count>(~Count{0});
         }
     }
 
-    // l is inside when |l n - k n1| <= R, R = sqrt(best k (n - k)). Doubles decide this exactly:
-    // for n <= 512 the products are below 2^48, and R is a whole number or 2^-33 away from one.
-    void close_envelope(double slack = 0.0) {
-        closed_for_equal_ = slack > 0.0;
-        const double n = task_.n, ones = task_.n_ones;
-        const double num = static_cast<double>(task_.best_num);
-        const double den = static_cast<double>(task_.best_den);
-        // In two passes, so that the compiler does many at once.
-        const int first = static_cast<int>(task_.min_leaf);
-        const int count = static_cast<int>(task_.n) - 2 * first + 1;
-        std::int32_t low_of[kMost], high_of[kMost];
-        for (int i = 0; i < count; ++i) {
-            const double k = static_cast<double>(first + i);
-            const double radius = std::sqrt(num * (k * (n - k)) / den) - slack;
-            const double low = (k * ones - radius) / n, clipped = low > 0.0 ? low : 0.0;
-            const int floor_low = static_cast<int>(clipped);
-            low_of[i] = floor_low + (static_cast<double>(floor_low) < clipped ? 1 : 0);
-            high_of[i] = static_cast<int>((k * ones + radius) / n);
-        }
-        Count *lo = lo_ + first - 1, *hi = hi_ + first - 1;
-        for (int i = 0; i < count; ++i) {
-            lo[i] = static_cast<Count>(low_of[i]);
-            hi[i] = static_cast<Count>(high_of[i]);
+    // A split is no better than the best when |l - k n1/n| <= R, R = sqrt(best k (n - k)) / n. In
+    // floats both sides are known within 2^-12 for n <= 512; the envelope is narrower by more, so
+    // that no better split is inside, and what lies between is scored exactly.
+    void close_envelope() {
+        constexpr float kNarrower = 0x1p-10f;
+        const float ones = static_cast<float>(task_.n_ones) / static_cast<float>(task_.n);
+        const double best =
+            static_cast<double>(task_.best_num) / static_cast<double>(task_.best_den);
+        const float radius = static_cast<float>(std::sqrt(best) / task_.n);
+        const int first = static_cast<int>(task_.min_leaf) - 1;
+        const int end = static_cast<int>(task_.n - task_.min_leaf);
+        for (int i = first; i < end; ++i) {
+            const float centre = static_cast<float>(i + 1) * ones;
+            const float half = radius * root_[i] - kNarrower;
+            const int low = static_cast<int>(centre - half + 1.0f);
+            const int high = static_cast<int>(centre + half);
+            lo_[i] = static_cast<Count>(low > 0 ? low : 0);
+            hi_[i] = static_cast<Count>(high > 0 ? high : 0);
         }
     }
 
     WalkTask& task_;
     Simd simd_;
     std::uint64_t last_mask_;
-    bool closed_for_equal_ = false;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     std::uint32_t members_column_ = kNone;  // to which the members belong
     std::uint64_t members_[kWords];
     alignas(64) Count lo_[kMost];
     alignas(64) Count hi_[kMost];
+    alignas(64) float root_[kMost];  // of k (n - k)
 };
 
 template <class Simd, class Count>

@@ -109,11 +109,18 @@ NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* sample
     const std::uint32_t C = outcome_.n_classes;
     std::fill(sums_.begin(), sums_.begin() + C, 0.0);
     std::fill(squares_.begin(), squares_.begin() + C, 0.0);
-    for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t c = outcome_.label[samples[i]];
-        const double w = bag.of(samples[i]);
-        sums_[c] += w;
-        squares_[c] += w * w;
+    if (C == 2 && bag.weighting == Weighting::ones) {  // counted without waiting for each sum
+        std::uint32_t second = 0;
+        for (std::uint32_t i = 0; i < n; ++i) second += outcome_.label[samples[i]];
+        sums_[0] = n - second;
+        sums_[1] = second;
+    } else {
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t c = outcome_.label[samples[i]];
+            const double w = bag.of(samples[i]);
+            sums_[c] += w;
+            squares_[c] += w * w;
+        }
     }
     NodeStatistics node;
     double largest = 0.0;
@@ -122,13 +129,14 @@ NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* sample
         largest = std::max(largest, sums_[c]);
     }
     node.pure = largest == node.weight;
+    const bool gini = outcome_.criterion == Criterion::gini;
     double homogeneity = 0.0, entropy = 0.0;
     for (std::uint32_t c = 0; c < C; ++c) {
         const double share = sums_[c] / node.weight;
         homogeneity += share * share;
-        if (share > 0.0) entropy -= share * std::log2(share);
+        if (!gini && share > 0.0) entropy -= share * std::log2(share);
     }
-    node.impurity = outcome_.criterion == Criterion::gini ? 1.0 - homogeneity : entropy;
+    node.impurity = gini ? 1.0 - homogeneity : entropy;
     if (node.pure) node.impurity = 0.0;
     const double top = node.weight * (1.0 - homogeneity);
     double bottom = top;

@@ -52,17 +52,18 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
 void TreeGrower::draw_samples(std::uint64_t key) {
     const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
     draw_bag(settings_, sample_shape_, key, bag_.count, buffer_);
-    samples_.clear();
-    oob_.clear();
+    const bool weighted = bag_.weighting == Weighting::reals;
+    samples_.resize(S);
+    oob_.resize(S);
+    std::uint32_t in = 0, out = 0;
     for (std::uint32_t s = 0; s < S; ++s) {
-        if (bag_.weighting == Weighting::reals)
-            bag_.weight[s] = bag_.count[s] * outcome_.weight[s];
-        if (bag_.count[s] == 0)
-            oob_.push_back(s);
-        else if (bag_.weighting != Weighting::reals || bag_.weight[s] > 0.0)
-            samples_.push_back(s);
+        if (weighted) bag_.weight[s] = bag_.count[s] * outcome_.weight[s];
+        samples_[in] = oob_[out] = s;
+        in += bag_.count[s] != 0 && (!weighted || bag_.weight[s] > 0.0);
+        out += bag_.count[s] == 0;
     }
-    if (!settings_.oob) oob_.clear();
+    samples_.resize(in);
+    oob_.resize(settings_.oob ? out : 0);
 }
 
 void TreeGrower::draw_pool(std::uint64_t key) {
@@ -174,7 +175,7 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
 
 void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    members.sort(samples, n, split.feature, split.n_left + 1);
+    members.list(samples, n, split.feature, split.n_left + 1);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
@@ -217,11 +218,12 @@ std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, dou
     buffer_.resize(n);
     std::uint32_t left = 0, right = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t s = samples[i];
-        if (goes_left_[s])
-            samples[left++] = s;
-        else
-            buffer_[right++] = s;
+        // Written to both sides, one of which moves on: no branch to foretell.
+        const std::uint32_t s = samples[i], goes_left = goes_left_[s];
+        samples[left] = s;
+        buffer_[right] = s;
+        left += goes_left;
+        right += 1 - goes_left;
     }
     std::copy(buffer_.begin(), buffer_.begin() + right, samples + left);
     return node.begin + left;
