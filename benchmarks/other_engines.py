@@ -6,6 +6,7 @@ of processor time, summed over threads, that one forest took.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import resource
 import shutil
@@ -36,24 +37,31 @@ def nullforest(X, y, trees, candidates, **settings) -> Seconds:
     return timed(lambda: nf.grow(X, y, trees=trees, candidates=candidates, **chosen))
 
 
-def nullforest_predicting(X, y, trees, candidates) -> Seconds:
-    """With the trees kept and out-of-bag predictions, as scikit-learn keeps its trees."""
-    return nullforest(X, y, trees, candidates, keep_trees=True, oob=True)
-
-
-def nullforest_bootstrap(X, y, trees, candidates) -> Seconds:
-    """Half of the samples drawn with replacement: scikit-learn's only way to draw a part."""
-    return nullforest(X, y, trees, candidates, replace=True)
+def _forest(kinds, y, trees, candidates):
+    """As many samples with replacement as half of the sample: the trees are a fifth smaller."""
+    kind = kinds.RandomForestRegressor if y.dtype.kind == "f" else kinds.RandomForestClassifier
+    return kind(
+        trees, max_features=candidates, max_samples=len(y) // 2, n_jobs=THREADS, random_state=0
+    )
 
 
 def scikit_learn(X, y, trees, candidates) -> Seconds:
-    """RandomForest: draws S/2 samples with replacement, so its trees are a fifth smaller."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    """RandomForest, which can draw a part of the samples with replacement only."""
+    from sklearn import ensemble
 
-    kind = RandomForestRegressor if y.dtype.kind == "f" else RandomForestClassifier
-    forest = kind(
-        trees, max_features=candidates, max_samples=len(y) // 2, n_jobs=THREADS, random_state=0
-    )
+    forest = _forest(ensemble, y, trees, candidates)
+    return timed(lambda: forest.fit(X, y))
+
+
+def has_intelex() -> bool:
+    return importlib.util.find_spec("sklearnex") is not None
+
+
+def scikit_learn_intelex(X, y, trees, candidates) -> Seconds:
+    """Intel's RandomForest (the extra `benchmark`): histograms of at most 256 bins, by default."""
+    from sklearnex import ensemble
+
+    forest = _forest(ensemble, y, trees, candidates)
     return timed(lambda: forest.fit(X, y))
 
 
@@ -62,7 +70,7 @@ suppressMessages(library(ranger))
 a <- commandArgs(TRUE); S <- as.integer(a[2]); F <- as.integer(a[3])
 con <- file(a[1], "rb"); x <- matrix(readBin(con, "double", S * F), S, F)
 y <- readBin(con, "double", S); close(con)
-colnames(x) <- paste0("x", seq_len(F)); y <- factor(y)
+colnames(x) <- paste0("x", seq_len(F)); if (a[7] == "classes") y <- factor(y)
 t <- system.time(ranger(x = x, y = y, num.trees = as.integer(a[4]), mtry = as.integer(a[5]),
   num.threads = as.integer(a[6]), replace = FALSE, sample.fraction = 0.5, min.node.size = 1,
   oob.error = FALSE, write.forest = FALSE, verbose = FALSE))
@@ -83,7 +91,8 @@ def ranger(X, y, trees, candidates) -> Seconds:
         with path.open("wb") as file:
             file.write(np.asfortranarray(X, dtype=float).tobytes(order="F"))
             file.write(np.asarray(y, dtype=float).tobytes())
-        arguments = [path, *X.shape, trees, candidates, THREADS]
+        target = "numbers" if y.dtype.kind == "f" else "classes"
+        arguments = [path, *X.shape, trees, candidates, THREADS, target]
         done = subprocess.run(
             ["Rscript", "-e", RANGER, *map(str, arguments)],
             capture_output=True,
