@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
-.PHONY: help demo test docs wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs pages wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -78,6 +78,9 @@ docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its exa
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+pages: $(VENV)/.installed ## pages and pictures of the documentation from the committed results, no study is run
+	$(BIN)/python -m studies.pages
+
 # The wheel is built from the sdist, repaired, and installed where no compiler can be found. The tests run in
 # the unpacked sdist, whose src/ has no native code: what they import is the wheel. pyspark has no wheel.
 WHEEL_BIN := $(abspath $(VENV))-wheel/bin
@@ -91,7 +94,7 @@ wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler a
 	mv dist/raw/*.tar.gz dist && rm -r dist/raw
 	rm -rf $(TOOLS) && mkdir -p $(TOOLS)
 	ls -d /usr/bin/* /usr/local/bin/* | grep -vE '/([^/]*-)?($(COMPILERS))(-[0-9.]+)?$$' | xargs ln -sft $(TOOLS)
-	! PATH=$(TOOLS) command -v cc c++ gcc g++ clang cmake
+	for compiler in cc c++ gcc g++ clang cmake; do ! PATH=$(TOOLS) command -v $$compiler || exit 1; done
 	$(PYTHON) -m venv --clear $(VENV)-wheel
 	PATH=$(WHEEL_BIN):$(TOOLS) pip install --quiet --only-binary :all: dist/*.whl
 	cd dist && PATH=$(WHEEL_BIN):$(TOOLS) nullforest demo --out demo --force
@@ -185,8 +188,8 @@ study-reproduction: $(VENV)/.installed ## every table and figure of the paper; v
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
 # DATA=folder with golub.npz, singh.npz, alon.npz and khan.npz (X, y) adds expression data.
-study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/theory.md
-	$(BIN)/python -m studies.sensitivity --page docs/theory.md $(if $(DATA),--data $(DATA))
+study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/constants.md
+	$(BIN)/python -m studies.sensitivity --page docs/constants.md $(if $(DATA),--data $(DATA))
 
 study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and full disks (half an hour)
 	$(BIN)/python -m studies.kills --trials 100
