@@ -102,18 +102,17 @@ wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler a
 	rm -rf build/sdist && mkdir -p build/sdist && tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
 	cd build/sdist && PATH=$(WHEEL_BIN):$(TOOLS) python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
-# The oldest releases that pyproject.toml allows, and the newest pre-releases.
-OLDEST = numpy==1.26.4 scipy==1.12.0 scikit-learn==1.6.1 joblib==1.3.2 pandas==2.1.4 typer==0.20.0 rich==13.7.1
-CORE_TESTS = tests/engine tests/nulls tests/tallies tests/selection tests/estimators tests/features tests/io
-test-oldest: ## the core tests on the oldest releases of the dependencies
+# The oldest releases that pyproject.toml allows, and the newest pre-releases, each with the tests of the wheel.
+test-oldest: ## the tests on the oldest supported releases of all dependencies (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet '.[test]' $(OLDEST)
-	$(VENV)-oldest/bin/python -m pytest $(CORE_TESTS)
+	mkdir -p build && $(PYTHON) .ci/oldest_releases.py > build/oldest.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint build/oldest.txt '.[test]'
+	$(VENV)-oldest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
-test-newest: ## the core tests on the newest pre-releases; may fail
+test-newest: ## the tests on the newest pre-releases; may fail (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-newest
 	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade '.[test]'
-	-$(VENV)-newest/bin/python -m pytest $(CORE_TESTS)
+	-$(VENV)-newest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
 figures: $(VENV)/.installed browser ## draw the figures of the documentation anew
 	$(BIN)/python docs/make_figures.py
