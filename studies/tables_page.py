@@ -13,7 +13,7 @@ _TEXT = """# Small tables: what is found, and the false positive rates reached
 Written by `make study-tables` (`python -m studies.tables --page docs/tables.md`) from
 `studies/results/tables_*.csv`. Defaults only; false discovery rate .05. With fewer than 500
 features each feature is tested against its shadows
-([theory](theory.md#9-the-shadow-null-model)), from then on against virtual probes.
+([theory](null_shadows.md)), from then on against virtual probes.
 
 ## Found
 

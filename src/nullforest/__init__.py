@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from nullforest.tallies.readers import tally as tally
     from nullforest.tallies.tally import Tally as Tally
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 #: Where the public names live. They are imported when first used: pandas and scikit-learn alone
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.

@@ -6,10 +6,10 @@ The last line above each names its unit, the data it was set on, and the models 
 - *correlated*: set by hand on that and on leukaemia and cortical data with seeds below 6000;
 - *none*: follows from the reason given, no data were looked at.
 
-`make study-sensitivity` halves and doubles each on other data; `docs/theory.md` shows the result.
-Numerical constants, which decide how exactly an integral or a root is computed, stand beside their
-code. The number and the sampling of virtual probes are set in `engine/probes`. Modules read the
-constants through this one (`constants.NAME`), so that the study can vary them.
+`make study-sensitivity` halves and doubles each on other data (`docs/constants.md`). Numerical
+constants, which decide how exactly an integral or a root is computed, stand beside their code. The
+number and the sampling of virtual probes are set in `engine/probes`. Modules read the constants
+through this one (`constants.NAME`), so that the study can vary them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ r"""Survival targets: events and times, and the log-rank scores that a forest is
 
 The score of sample i is a_i = δ_i − Λ̂(t_i): its event indicator less the Nelson–Aalen estimate of
 the cumulative hazard at its time, Λ̂(t) = Σ d_k / n_k over the event times up to t, with d_k events
-among the n_k samples still at risk (`docs/theory.md`). The sum of the scores of a group of samples
+among the n_k samples still at risk (`docs/logrank.md`). The sum of the scores of a group of samples
 is its observed less its expected number of events, the numerator of the log-rank test.
 """
 
