@@ -71,6 +71,21 @@ def test_every_kernel_grows_the_same_trees(isa, kind, sizes, monkeypatch):
             np.testing.assert_array_equal(array, generic.trees.arrays[name], err_msg=name)
 
 
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("levels", [2, 3, 8, 9, 40])
+def test_samples_in_the_order_of_their_classes(isa, levels, monkeypatch):
+    # As PLINK has them. Equal values keep the order of the samples, so that the labels are sorted
+    # within each level, and nearly all positions inside a level look like a good split.
+    rng = np.random.default_rng(levels)
+    table, y = RankTable(rng.integers(0, levels, (700, 40)).astype(float)), np.arange(700) // 350
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    if _native.isa() != isa:
+        pytest.skip(f"this build or processor has no {isa}")
+    fast = nf.grow(table, y, trees=20, candidates=8, probes=0)
+    monkeypatch.setenv("NULLFOREST_ISA", "generic")
+    assert fast.tally == nf.grow(table, y, trees=20, candidates=8, probes=0).tally
+
+
 def test_an_unknown_instruction_set_is_named(monkeypatch):
     monkeypatch.setenv("NULLFOREST_ISA", "avx-2")
     with pytest.raises(nf.InputError, match=r"'avx-2'.* generic, portable, avx2 or avx512"):

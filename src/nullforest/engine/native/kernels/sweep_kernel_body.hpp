@@ -24,6 +24,8 @@ public:
                 if (ahead == 1 && c + 1 < count) prefetch(feature[c + 1]);
                 if (task_.flags[feature[c]] & 2)
                     task_.try_slowly(task_.owner, feature[c]);
+                else if ((task_.flags[feature[c]] & 1) && by_levels(feature[c]))
+                    ;
                 else if (task_.n <= kTiny)
                     by_counting(feature[c]);
                 else
@@ -37,6 +39,7 @@ public:
 
 private:
     static constexpr std::uint32_t kTiny = 32;
+    static constexpr std::uint32_t kMostLevels = 8;  // of which counting costs less than sorting
     static constexpr std::uint32_t kMostPrefetched = 2048;  // half of a first-level cache
     // A test in doubles must never miss: a margin far above their rounding.
     static constexpr double kMargin = 1.0 + 1e-12;
@@ -77,6 +80,33 @@ private:
             return;
         task_.take(feature, k, l);
         refresh();
+    }
+
+    // A column of few levels: members and ones up to the end of each are counted, nothing is
+    // sorted. False where it has more.
+    bool by_levels(std::uint32_t feature) {
+        const std::uint64_t* differs = task_.differs + std::uint64_t{feature} * task_.n_words;
+        std::uint32_t end[kMostLevels - 1], n_ends = 0;
+        for (std::uint32_t w = 0; w < task_.n_words; ++w)
+            for (std::uint64_t bits = differs[w]; bits; bits &= bits - 1) {
+                if (n_ends == kMostLevels - 1) return false;
+                end[n_ends++] = 64 * w + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+            }
+        const Rank* rank = column(feature);
+        for (std::uint32_t i = 0; i < task_.n; ++i)
+            task_.key[i] = std::uint32_t{rank[task_.samples[i]]} << 1 | task_.label[i];
+        for (std::uint32_t e = 0; e < n_ends; ++e) {
+            const std::uint32_t limit = (end[e] + 1) << 1;
+            std::uint32_t k = 0, l = 0;
+            for (std::uint32_t i = 0; i < task_.n; ++i) {
+                const std::uint32_t below = task_.key[i] < limit;
+                k += below;
+                l += below & task_.key[i];
+            }
+            if (k >= task_.min_leaf && k + task_.min_leaf <= task_.n && task_.beats(k, l))
+                task_.take(feature, k, l);
+        }
+        return true;
     }
 
     void by_steps(std::uint32_t feature) {
@@ -149,9 +179,17 @@ private:
                 l += static_cast<std::uint32_t>(open[i] & 1);
                 if (k >= task_.n) return;
                 if (square(k, l) <= level_ * spread(k)) continue;
-                offer(feature, k, l, static_cast<std::uint32_t>(open[i] >> 1), kUnknown);
+                const std::uint32_t next = i + 1 < found ? open[i + 1] >> 1 : kUnknown;
+                offer(feature, k, l, open[i] >> 1, follows(next, b, k) ? next : kUnknown);
             }
         }
+    }
+    // Whether an open member of this rank is the next after the k-th, in step b: no members of
+    // closed steps lie between.
+    bool follows(std::uint32_t rank, std::int64_t b, std::uint32_t k) const {
+        if (rank == kUnknown) return false;
+        const std::int64_t step = rank >> shift_;
+        return step == b || static_cast<std::uint32_t>(task_.members[step - 1]) == k;
     }
     // Shell sort: short lists, and no library code compiled for this instruction set alone.
     static void sort(std::uint32_t* key, std::uint32_t n) {
