@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
-from queue import Empty
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +26,7 @@ from studies.power import REAL, SIMULATED, available, load, univariate
 import nullforest as nf
 from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.selection.error_rates import decide
+from time_limit import stopped_after
 
 THREADS = 2
 RESULTS = Path(__file__).parent / "results" / "answer.csv"
@@ -78,28 +78,6 @@ def other(name: str, X: Any, y: Any) -> tuple[int, float]:
     return int(support.sum()), seconds
 
 
-def _answer(queue: Any, name: str, X: Any, y: Any) -> None:
-    queue.put(other(name, X, y))
-
-
-def stopped_after(limit: float, name: str, X: Any, y: Any) -> tuple[str, int, float]:
-    """Name, features selected and seconds of a test that is stopped after so many seconds."""
-    context = get_context("fork")
-    queue = context.Queue()
-    process = context.Process(target=_answer, args=(queue, name, X, y))
-    start = perf_counter()
-    process.start()
-    try:
-        return name, *queue.get(timeout=limit)
-    except Empty:
-        if not process.is_alive():
-            raise SystemExit(f"{name} ended without an answer.") from None
-        return f"{name}, stopped", 0, perf_counter() - start
-    finally:
-        process.terminate()
-        process.join()
-
-
 def keep(found: list[tuple[str, str, int, float]]) -> None:
     """Put the rows of one data set into the results, in place of earlier ones."""
     rows = pd.DataFrame(found, columns=["data", "test", "selected", "seconds"]).round(3)
@@ -137,8 +115,8 @@ def main() -> None:
         for name in [n for n in names if not PACKAGES[n].missing()]:
             if arguments.limit and name == "boruta_py":
                 most = arguments.limit * found["nullforest"][1]
-                name, *numbers = stopped_after(most, name, X, y)
-                found[name] = tuple(numbers)
+                ended, seconds = stopped_after(most, partial(other, name, X, y))
+                found[name if ended else f"{name}, stopped"] = ended or (0, seconds)
             else:
                 found[name] = other(name, X, y)
         start = perf_counter()

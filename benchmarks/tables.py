@@ -1,18 +1,22 @@
 """Time to the answer on small tables, beside boruta_py and one fit of scikit-learn's forest.
 
-    python benchmarks/tables.py [--only NAME ...] [--without boruta_py scikit-learn-intelex]
+    python benchmarks/tables.py [--only NAME ...] [--without boruta_py] [--limit 21]
 
 Two threads each. nullforest: ranking, forest with shadows and selection with the defaults, the
 median of three seeds. scikit-learn: one forest with as many trees as nullforest grew, its other
 settings the defaults; scikit-learn-intelex the same, patched, where it is installed (256 bins).
 boruta_py: its defaults on scikit-learn's forest of depth 5, as its documentation advises, once.
+With a limit the others are stopped after so many times nullforest's time, so that their time is a
+lower bound; the number selected is empty then.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,6 +27,7 @@ from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import nullforest as nf
+from time_limit import stopped_after
 
 THREADS = 2
 RESULTS = Path(__file__).parent / "results" / "tables.csv"
@@ -65,28 +70,30 @@ def forest_of(y: Any, **settings: Any) -> Any:
     return kind(n_jobs=THREADS, random_state=0, **settings)
 
 
-def one_fit(X: Any, y: Any, trees: int) -> float:
-    """Seconds of scikit-learn's forest."""
-    forest = forest_of(y, n_estimators=trees)
-    return timed(lambda: forest.fit(X, y))[1]
+def one_fit(X: Any, y: Any, trees: int) -> int:
+    """One fit of scikit-learn's forest, which selects nothing."""
+    forest_of(y, n_estimators=trees).fit(X, y)
+    return 0
 
 
-def boruta(X: Any, y: Any) -> tuple[int, float]:
-    """Features that boruta_py confirms, and its seconds."""
-    from boruta import BorutaPy
-
-    test = BorutaPy(forest_of(y, max_depth=5), n_estimators="auto", random_state=0)
-    _, seconds = timed(lambda: test.fit(X, y))
-    return int(test.support_.sum()), seconds
-
-
-def intelex(X: Any, y: Any, trees: int) -> float:
-    """Seconds of the patched forest."""
+def intelex(X: Any, y: Any, trees: int) -> int:
+    """One fit of the patched forest."""
     from sklearnex import ensemble
 
     name = type(forest_of(y)).__name__
-    forest = getattr(ensemble, name)(trees, n_jobs=THREADS, random_state=0)
-    return timed(lambda: forest.fit(X, y))[1]
+    getattr(ensemble, name)(trees, n_jobs=THREADS, random_state=0).fit(X, y)
+    return 0
+
+
+def boruta(X: Any, y: Any, _trees: int) -> int:
+    """Features that boruta_py confirms."""
+    from boruta import BorutaPy
+
+    test = BorutaPy(forest_of(y, max_depth=5), n_estimators="auto", random_state=0)
+    return int(test.fit(X, y).support_.sum())
+
+
+OTHERS = {"scikit-learn": one_fit, "scikit-learn-intelex": intelex, "boruta_py": boruta}
 
 
 def main() -> None:
@@ -94,29 +101,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=list(TABLES))
     parser.add_argument("--without", nargs="*", default=[])
+    parser.add_argument("--limit", type=float, help="stop others after so many times our time")
     arguments = parser.parse_args()
-    with_boruta = "boruta_py" not in arguments.without
-    with_intelex = importlib.util.find_spec("sklearnex") is not None
+    others = [name for name in OTHERS if name not in arguments.without]
+    if importlib.util.find_spec("sklearnex") is None and "scikit-learn-intelex" in others:
+        others.remove("scikit-learn-intelex")
     rows = []
     for name in arguments.only:
         X, y = TABLES[name]()
-        nf.select(
-            nf.grow(X[:, :5], y, max_trees=100)
-        )  # the first call in a process loads libraries
+        # The first call in a process loads libraries.
+        nf.select(nf.grow(X[:, :5], y, max_trees=100))
         trees, selected, seconds = ours(X, y)
         row: dict[str, Any] = {"table": name, "trees": trees, "selected": selected}
         row["nullforest"] = seconds
-        row["scikit-learn"] = one_fit(X, y, trees)
-        if with_intelex:
-            row["scikit-learn-intelex"] = intelex(X, y, trees)
-        if with_boruta:
-            row["boruta_py selected"], row["boruta_py"] = boruta(X, y)
+        limit = (arguments.limit or math.inf) * seconds
+        for other in others:
+            work = partial(OTHERS[other], X, y, trees)
+            row[f"{other} selected"], row[other] = stopped_after(limit, work)
         rows.append({k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     if RESULTS.exists():
         old = pd.read_csv(RESULTS)
-        table = pd.concat([old[~old["table"].isin(table["table"])], table])
+        kept = old[~old["table"].isin(table["table"])].to_dict("records")
+        table = pd.DataFrame([*kept, *rows])
     table["version"] = nf.__version__
     table.to_csv(RESULTS, index=False)
 
