@@ -29,8 +29,8 @@ from studies.calibration.null_data import randomised_pvalues
 from studies.records import Records, with_progress
 
 FIRST_SEED = 40_000
-#: Seeds from which on several kinds of columns in one table are studied. The number of shadows from
-#: which a stratum has a tail of its own was changed after results with the seeds above.
+#: First seed where tables hold several kinds of columns. The number of shadows from which a stratum
+#: has a tail of its own was changed after results with the seeds above; it concerns these tables.
 MIXED_SEED = 70_000
 ALPHAS = (0.05, 0.01, 0.001)
 SEEDS, NOISE_DRAWS, PERMUTATIONS, NULL_TABLES, SWITCHED, BLOCK_RUNS = 5, 20, 300, 100, 20, 50
@@ -102,7 +102,8 @@ def permuted() -> None:
     """Permuted labels on real tables and on mixed ones; for these also by kind of column."""
     records = Records("tables_permuted", ("data", "seed", "kind"))
     names = ("breast_cancer", "wine", "diabetes", "digits", "mixed", "mixed, numbers")
-    pieces = [(n, MIXED_SEED + s, "all") for s in range(PERMUTATIONS) for n in names]
+    first = {n: MIXED_SEED if n.startswith("mixed") else FIRST_SEED for n in names}
+    pieces = [(n, first[n] + s, "all") for s in range(PERMUTATIONS) for n in names]
     for name, seed, _ in _open(records, pieces, "permuted labels"):
         rng = np.random.default_rng(seed)
         if name.startswith("mixed"):
