@@ -60,27 +60,35 @@ public:
         leave();
     }
 
-    // The first `most` members in the order of a feature, and how many there are of them at least:
-    // all where values are missing. Their boundaries are not found.
-    void list(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
-              std::uint32_t most) {
-        if (!table_.by_order() || table_.flags()[feature] & RankTable::kMissing)
-            return sort(samples, count, feature, most);
+    // The first members in the order of a feature, up to the one after `n_left`; their boundaries
+    // are not found. Returns whether `after_left` and `at_right` are known: where all samples up to
+    // the last of the left members end in the order, and where the first of the right ones is.
+    bool list(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
+              std::uint32_t n_left) {
+        if (!table_.by_order() || table_.flags()[feature] & RankTable::kMissing) {
+            sort(samples, count, feature, n_left + 1);
+            return false;
+        }
         enter(samples, count);
         n_known = n;
-        const std::uint8_t* order = table_.order(feature);
-        const bool wide = table_.n_samples() > 256;
-        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
-        const std::uint32_t end = std::min(most, n);
         // Every sample is written, and overwritten by the next if it is no member: no branch.
-        std::uint32_t found = 0;
-        for (std::uint32_t p = 0; found < end; ++p) {
-            std::uint32_t s = order[p];
-            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
-            sample[found] = s;
-            found += member_[s];
-        }
+        std::uint32_t found = 0, p = 0;
+        const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
+        for (; p < S && found <= n_left; ++p)
+            found += member_[sample[found] = sample_at(feature, p)];
+        after_left = at_right = p - 1;
+        while (after_left > 0 && !member_[sample_at(feature, after_left - 1)]) --after_left;
         leave();
+        return true;
+    }
+    std::uint32_t after_left = 0, at_right = 0;
+
+    // Of tables by order: the sample at a position.
+    std::uint32_t sample_at(std::size_t feature, std::uint32_t p) const {
+        std::uint32_t s = table_.order(feature)[p];
+        if (table_.n_samples() > 256)
+            s |= static_cast<std::uint32_t>(table_.ninth_bits(feature)[p / 64] >> p % 64 & 1) << 8;
+        return s;
     }
 
 private:
@@ -94,10 +102,7 @@ private:
     }
 
     void walk(std::size_t feature, std::uint32_t most) {
-        const std::uint8_t* order = table_.order(feature);
         const std::uint64_t* differs = table_.differs(feature);
-        const bool wide = table_.n_samples() > 256;
-        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
         const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
         const std::uint32_t known = table_.n_known(feature);
         std::uint32_t found = 0;
@@ -105,8 +110,7 @@ private:
         n_known = n;
         for (std::uint32_t p = 0; p < S && found < most; ++p) {
             if (p == known) n_known = found;
-            std::uint32_t s = order[p];
-            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
+            const std::uint32_t s = sample_at(feature, p);
             if (member_[s]) {
                 if (found) boundary[found - 1] = changed;
                 sample[found++] = s;

@@ -111,8 +111,8 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
             record_leaf(node, result);
             continue;
         }
-        double threshold;
-        const std::uint32_t middle = partition(node, split, threshold);
+        const bool by_order = mark_left(node, split, members_);
+        const std::uint32_t middle = partition(node);
         Pending left = node, right = node;
         left.end = right.begin = middle;
         left.depth = right.depth = node.depth + 1;
@@ -136,13 +136,15 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
         const bool missing_seen = members_.n_known < members_.n;
         const bool missing_left = missing_seen ? split.missing_left
                                                : middle - node.begin >= node.end - middle;
-        left.oob_end = right.oob_begin = partition_oob(node, split, threshold, missing_left);
+        left.oob_end = right.oob_begin = node.oob_begin;
+        if (node.oob_begin < node.oob_end)
+            left.oob_end = right.oob_begin = partition_oob(node, split, missing_left, by_order);
         result.winner.push_back(split.feature);
         result.coupling_bin.push_back(coupling_bin(node.statistics.coupling));
         result.decrease.push_back(decrease);
         if (settings_.keep_trees) {
             result.tree.feature[id] = static_cast<std::int32_t>(split.feature);
-            result.tree.threshold[id] = threshold;
+            result.tree.threshold[id] = threshold_of(split);
             result.tree.missing_left[id] = missing_left;
         }
         stack_.push_back(right);
@@ -173,13 +175,48 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
     }
 }
 
-void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
+bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    members.list(samples, n, split.feature, split.n_left + 1);
+    const bool by_order = members.list(samples, n, split.feature, split.n_left);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
         goes_left_[members.sample[j]] = 1;
+    return by_order;
+}
+
+// Out-of-bag samples before the last member that goes left in the order of the feature go left, and
+// those after the first that goes right go right; only values in between are read and compared.
+std::uint32_t TreeGrower::partition_oob(const Pending& node, const Split& split,
+                                        bool missing_left, bool by_order) {
+    constexpr std::uint8_t kUnknown = 2;
+    std::uint32_t* oob = oob_.data();
+    double threshold = std::numeric_limits<double>::quiet_NaN();  // until it is needed
+    const auto goes_left = [&](std::uint32_t s) -> std::uint8_t {
+        if (std::isnan(threshold)) threshold = threshold_of(split);
+        const double x = table_.value(s, split.feature);
+        return std::isnan(x) ? missing_left : x <= threshold;
+    };
+    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i)
+        goes_left_[oob[i]] = by_order ? kUnknown : goes_left(oob[i]);
+    for (std::uint32_t p = 0; by_order && p < members_.at_right; ++p) {
+        const std::uint32_t s = members_.sample_at(split.feature, p);
+        if (p < members_.after_left)
+            goes_left_[s] = 1;
+        else if (goes_left_[s] == kUnknown)
+            goes_left_[s] = goes_left(s);
+    }
+    buffer_.resize(node.oob_end - node.oob_begin);
+    std::uint32_t left = node.oob_begin, right = 0;
+    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
+        const std::uint32_t s = oob[i], moves = goes_left_[s] == 1;
+        oob[left] = s;
+        buffer_[right] = s;
+        left += moves;
+        right += 1 - moves;
+    }
+    std::copy(buffer_.begin(), buffer_.begin() + right, oob + left);
+    return left;
 }
 
 // The decrease of impurity that a probe's split would give.
@@ -209,12 +246,9 @@ double TreeGrower::threshold_of(const Split& split) const {
     return threshold < above ? threshold : below;  // neighbours in floating point
 }
 
-std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, double& threshold) {
+std::uint32_t TreeGrower::partition(const Pending& node) {
     const std::uint32_t n = node.end - node.begin;
     std::uint32_t* samples = samples_.data() + node.begin;
-    mark_left(node, split, members_);
-    threshold = 0.0;
-    if (settings_.keep_trees || settings_.oob) threshold = threshold_of(split);
     buffer_.resize(n);
     std::uint32_t left = 0, right = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -227,22 +261,6 @@ std::uint32_t TreeGrower::partition(const Pending& node, const Split& split, dou
     }
     std::copy(buffer_.begin(), buffer_.begin() + right, samples + left);
     return node.begin + left;
-}
-
-std::uint32_t TreeGrower::partition_oob(const Pending& node, const Split& split, double threshold,
-                                        bool missing_left) {
-    std::uint32_t* oob = oob_.data();
-    buffer_.resize(node.oob_end - node.oob_begin);
-    std::uint32_t left = node.oob_begin, right = 0;
-    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
-        const double x = table_.value(oob[i], split.feature);
-        if (std::isnan(x) ? missing_left : x <= threshold)
-            oob[left++] = oob[i];
-        else
-            buffer_[right++] = oob[i];
-    }
-    std::copy(buffer_.begin(), buffer_.begin() + right, oob + left);
-    return left;
 }
 
 std::int32_t TreeGrower::record_node(const Pending& node, FlatTree& tree) {
