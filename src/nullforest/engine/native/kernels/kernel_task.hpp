@@ -92,6 +92,13 @@ void try_candidates(const KernelTask& task, const Try& try_one) {
         .each_fetched([&](std::uint32_t feature) { fetch_column(task, feature); }, try_one);
 }
 
+// The same a batch at a time: try_batch(features, their number, place of the first).
+template <class Try>
+void try_batches(const KernelTask& task, const Try& try_batch) {
+    Candidates(task.pool, task.draw_key)
+        .each_batch([&](std::uint32_t feature) { fetch_column(task, feature); }, try_batch);
+}
+
 // Fills in `passes`, by passes(column, whether as good is enough).
 template <class Passes>
 void screen_columns(const KernelTask& task, const Passes& passes) {

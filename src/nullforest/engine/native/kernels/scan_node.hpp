@@ -2,8 +2,11 @@
 // several times.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <vector>
 
+#include "kernels/ceiling.hpp"
 #include "kernels/kernel_node.hpp"
 #include "kernels/scan_kernel.hpp"
 
@@ -39,6 +42,7 @@ public:
             task.member[s / 64] |= std::uint64_t{1} << s % 64;
             task.weight += task.multiplicity[s];
         }
+        task.has_ceiling = task.screens = false;
         if (outcome_.classes())
             enter_classes(node);
         else
@@ -55,6 +59,7 @@ private:
             task.sum_of_squares += total * total;
             if (task.kind == ScanTask::entropy) task.sum_of_terms += outcome_.entropy_terms[total];
         }
+        highest_of_classes(task);
     }
     // D = W s_left - W_left s is the sum of w (W y - s) over the members on the left.
     void enter_numbers(const NodeQuery& node) {
@@ -66,6 +71,39 @@ private:
             crossing_[s] = static_cast<std::int64_t>(task.multiplicity[s]) *
                            (task.weight * outcome_.fixed[s] - sum);
         }
+        enter_ceiling(node);
+        task.screens = !task.counts && node.n >= ScanTask::kFewestScreened;
+        if (task.screens) enter_rounded(node);
+    }
+    // Sums over any of the members stay within 16 bits.
+    void enter_rounded(const NodeQuery& node) {
+        std::int64_t positive = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i)
+            positive += std::max<std::int64_t>(crossing_[node.samples[i]], 0);
+        task.scale = (32700.0 - 0.5001 * node.n) / static_cast<double>(positive);
+        long total = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            const long rounded = std::lrint(static_cast<double>(crossing_[s]) * task.scale);
+            task.low[s] = static_cast<std::uint8_t>(rounded);
+            task.high[s] = static_cast<std::uint8_t>(rounded >> 8);
+            total += rounded;
+        }
+        task.rounded_total = static_cast<double>(std::labs(total));
+    }
+    void enter_ceiling(const NodeQuery& node) {
+        constexpr std::uint32_t kMost = ScanTask::kMostCeiling;
+        if (node.n > (task.counts ? ScanTask::kMostWeightedCeiling : kMost)) return;
+        std::int64_t crossing[kMost];
+        std::uint32_t draws[kMost];
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            crossing[i] = crossing_[node.samples[i]];
+            draws[i] = task.multiplicity[node.samples[i]];
+        }
+        task.has_ceiling = true;
+        task.ceiling_top =
+            task.counts ? highest_of_weighted_numbers(crossing, draws, node.n, task.min_leaf)
+                        : highest_of_numbers(crossing, node.n, task.min_leaf);
     }
 
     std::vector<std::uint16_t> label_;
