@@ -1,7 +1,7 @@
 // The screen of columns with AVX-512: what the draws of a node add up to, 32 positions at a time.
 #pragma once
 #include "kernels/avx512_lookup.hpp"
-#include "kernels/scan_kernel.hpp"
+#include "kernels/envelopes.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -20,11 +20,45 @@ public:
           member_(lookup_.bitmap(task.member)),
           low_(task.low, task.n_samples),
           high_(task.high, task.n_samples),
+          unary_(task.unary, task.n_samples),
           stride_((n_draws_ + 63) / 64 * 64 + 64) {}
 
     // The members in the order of a column, into a slot.
     void pick(std::uint32_t slot, const std::uint8_t* order, const std::uint64_t* ninth) {
-        wide_ ? pick_words<true>(slot, order, ninth) : pick_words<false>(slot, order, ninth);
+        std::uint8_t* out = task_.counts ? member(slot) : draw_ + slot * stride_;
+        std::uint64_t* bits = (task_.counts ? member_ninth_ : ninth_) + slot * kNinthWords;
+        wide_ ? pick_words<true>(order, ninth, out, bits)
+              : pick_words<false>(order, ninth, out, bits);
+    }
+
+    // The members as often as they were drawn. A string of bits, 1 where another member begins,
+    // says which member each draw belongs to.
+    void expand(std::uint32_t slot) {
+        std::uint64_t begins[ScanTask::kMost * ScanTask::kMostScreenedDraws / 64 + 2];
+        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
+        find_begins(slot, begins);
+        const std::uint8_t* members = member(slot);
+        const std::uint64_t* bits = member_ninth_ + slot * kNinthWords;
+        std::uint8_t* out = draw_ + slot * stride_;
+        std::uint32_t done = 0;  // members that begin before
+        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
+            const std::uint64_t here = begins[i / 64], first = here & 1;
+            // The first draws may belong to the member before; in a damaged table to none.
+            const std::uint32_t known = done + static_cast<std::uint32_t>(first);
+            const std::uint32_t from = known > 0 ? known - 1 : 0;
+            const __m512i index = _mm512_sub_epi8(
+                counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
+            _mm512_storeu_si512(
+                out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
+            if (wide_) {
+                const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
+                const std::uint64_t window = bits[from / 64] >> from % 64 | next;
+                const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
+                ninth_[slot * kNinthWords + i / 64] = _cvtmask64_u64(
+                    _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
+            }
+            done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
+        }
     }
 
     // Whether the sum of the first i + 1 numbers is outside [-radius[i], radius[i]] for any i.
@@ -52,14 +86,97 @@ public:
         return out != 0;
     }
 
+    // Whether the counts of the classes leave the envelope anywhere.
+    bool classes_outside(std::uint32_t slot, const ClassEnvelope& envelope) const {
+        switch (task_.n_present) {
+            case 2: return outside_of<2>(slot, envelope);
+            case 3: return outside_of<3>(slot, envelope);
+            case 4: return outside_of<4>(slot, envelope);
+            default: return outside_of<5>(slot, envelope);
+        }
+    }
+
 private:
+    std::uint8_t* member(std::uint32_t slot) {
+        return member_of_ + 64 + slot * (ScanTask::kMost + 64);
+    }
+    void find_begins(std::uint32_t slot, std::uint64_t* begins) {
+        std::uint32_t fill = 0;
+        for (std::uint32_t i = 0; i < task_.n; i += 64) {
+            const std::uint64_t ninth = member_ninth_[slot * kNinthWords + i / 64];
+            const __m512i unary = unary_.at(_mm512_loadu_si512(member(slot) + i), ninth);
+            const std::uint64_t there =
+                task_.n - i < 64 ? (std::uint64_t{1} << (task_.n - i)) - 1 : ~std::uint64_t{0};
+            alignas(64) std::uint64_t eight[8];
+            _mm512_store_si512(eight, _mm512_maskz_mov_epi8(_cvtu64_mask64(there), unary));
+            for (int e = 0; e < 8; ++e) {
+                append(begins, fill, _pext_u64(0x0101010101010101ull, eight[e]));
+                fill += static_cast<std::uint32_t>(_mm_popcnt_u64(eight[e]));
+            }
+        }
+    }
+    template <int kClasses>
+    bool outside_of(std::uint32_t slot, const ClassEnvelope& envelope) const {
+        const std::uint8_t* draw = draw_ + slot * stride_;
+        const std::uint64_t* ninth = ninth_ + slot * kNinthWords;
+        const __m128i shift = _mm_cvtsi32_si128(envelope.shift());
+        std::uint32_t base[kClasses - 1] = {}, out = 0;
+        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
+            const __m512i label = low_.at(_mm512_loadu_si512(draw + i), ninth[i / 64]);
+            __m512i count[kClasses - 1];
+            std::uint32_t before[kClasses - 1];
+            for (int c = 0; c < kClasses - 1; ++c) {
+                const std::uint64_t mask = _cvtmask64_u64(
+                    _mm512_cmpeq_epi8_mask(label, _mm512_set1_epi8(static_cast<char>(c))));
+                count[c] = counts_.of(mask);
+                before[c] = base[c];
+                base[c] += static_cast<std::uint32_t>(_mm_popcnt_u64(mask));
+            }
+            for (std::uint32_t half = 0; half < 2 && i + 32 * half < n_draws_; ++half) {
+                __m512i d[kClasses], sum = _mm512_setzero_si512();
+                for (int c = 0; c < kClasses - 1; ++c) {
+                    const __m256i part = half ? _mm512_extracti64x4_epi64(count[c], 1)
+                                              : _mm512_castsi512_si256(count[c]);
+                    const __m512i all =
+                        _mm512_add_epi16(_mm512_cvtepu8_epi16(part),
+                                         _mm512_set1_epi16(static_cast<short>(before[c])));
+                    d[c] = _mm512_sub_epi16(
+                        _mm512_sll_epi16(all, shift),
+                        _mm512_loadu_si512(envelope.expected(c) + i + 32 * half));
+                    sum = _mm512_add_epi16(sum, d[c]);
+                }
+                if (kClasses == 2) {
+                    out |= outside(d[0], envelope.radius() + i + 32 * half);
+                    continue;
+                }
+                d[kClasses - 1] = sum;
+                out |= squares_outside<kClasses>(d, envelope.limit() + i + 32 * half);
+            }
+        }
+        return out != 0;
+    }
+    // Whether the squares of any position add up to the limit; sums come in the order of
+    // ClassEnvelope::in_pairs.
+    template <int kClasses>
+    static std::uint32_t squares_outside(const __m512i* d, const std::uint32_t* limit) {
+        __m512i first = _mm512_setzero_si512(), second = first;
+        for (int c = 0; c < kClasses; c += 2) {
+            const __m512i other = c + 1 < kClasses ? d[c + 1] : _mm512_setzero_si512();
+            const __m512i low = _mm512_unpacklo_epi16(d[c], other);
+            const __m512i high = _mm512_unpackhi_epi16(d[c], other);
+            first = _mm512_add_epi32(first, _mm512_madd_epi16(low, low));
+            second = _mm512_add_epi32(second, _mm512_madd_epi16(high, high));
+        }
+        return _cvtmask16_u32(_mm512_cmpge_epu32_mask(first, _mm512_loadu_si512(limit))) |
+               _cvtmask16_u32(_mm512_cmpge_epu32_mask(second, _mm512_loadu_si512(limit + 16)));
+    }
     template <bool wide>
-    void pick_words(std::uint32_t slot, const std::uint8_t* order, const std::uint64_t* ninth) {
+    void pick_words(const std::uint8_t* order, const std::uint64_t* ninth, std::uint8_t* out,
+                    std::uint64_t* out_ninth) const {
         const std::uint32_t n_words = task_.n_words;
         const Lookup lookup = lookup_;
         const __m512i member = member_;
         const std::uint64_t last = last_;
-        std::uint8_t* out = draw_ + slot * stride_;
         std::uint32_t found = 0;
         for (std::uint32_t w = 0; w < n_words; ++w) {
             const __m512i samples = _mm512_loadu_si512(order + 64 * w);
@@ -68,7 +185,7 @@ private:
             if (w + 1 == n_words) members &= last;
             _mm512_storeu_si512(out + found,
                                 _mm512_maskz_compress_epi8(_cvtu64_mask64(members), samples));
-            if (wide) append(ninth_ + slot * kNinthWords, found, _pext_u64(ninth[w], members));
+            if (wide) append(out_ninth, found, _pext_u64(ninth[w], members));
             found += static_cast<std::uint32_t>(_mm_popcnt_u64(members));
         }
     }
@@ -100,7 +217,8 @@ private:
     std::uint64_t last_;
     Lookup lookup_;
     __m512i member_;
-    ByteTable low_, high_;
+    ByteTable low_, high_, unary_;
+    RunningCounts counts_;
     // low and high bytes, one after the other
     __m512i first_half_ = interleaved(0), second_half_ = interleaved(32);
     __m512i last_of_eight_ = _mm512_set1_epi16(0x0f0e);
@@ -108,6 +226,8 @@ private:
     std::uint32_t stride_;
     std::uint8_t draw_[kSlots * (ScanTask::kMostDraws + 64)];
     std::uint64_t ninth_[kSlots * kNinthWords];
+    std::uint8_t member_of_[64 + kSlots * (ScanTask::kMost + 64) + 64];
+    std::uint64_t member_ninth_[kSlots * kNinthWords];
 
     static __m512i interleaved(int first) {
         alignas(64) std::uint8_t index[64];

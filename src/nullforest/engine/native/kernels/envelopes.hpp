@@ -62,5 +62,80 @@ private:
     alignas(64) std::int16_t radius_[ScanTask::kMostDraws];
 };
 
+// Classes: D_c / W of class c among those of the node, in units of 2^-shift, is
+// (l_c << shift) - expected(c)[i], with l_c draws of the class on the left. All fit 16 bits and the
+// sum of their squares 31; they add up to zero, so that the last one follows from the others.
+class ClassEnvelope {
+public:
+    static constexpr std::uint32_t kNever = ~std::uint32_t{0};
+
+    explicit ClassEnvelope(const ScanTask& task) : task_(task), n_(static_cast<int>(task.weight)) {
+        while (n_ << (shift_ + 1) <= 1 << 16) ++shift_;
+        const int padded = (n_ + 63) / 64 * 64;
+        const double unit = static_cast<double>(1 << shift_) / n_;
+        for (int i = 0; i < n_; ++i) {
+            const double j = i + 1.0;
+            root_[i] = unit * std::sqrt(j * (n_ - j));
+        }
+        for (std::uint32_t c = 0; c + 1 < task.n_present; ++c) {
+            const double each = unit * static_cast<double>(task.present_total[c]);
+            std::int32_t expected[ScanTask::kMostDraws];
+            for (int i = 0; i < n_; ++i)
+                expected[i] = static_cast<std::int32_t>((i + 1) * each + 0.5);
+            for (int i = 0; i < n_; ++i) expected_[c][i] = static_cast<std::int16_t>(expected[i]);
+        }
+        for (int i = 0; i < padded; ++i) radius_[i] = NumberEnvelope::kNever;
+        for (int i = 0; i < padded; ++i) limit_[i] = kNever;
+        first_ = task.counts ? 1 : static_cast<int>(task.min_leaf);
+    }
+
+    // The squares of D over all classes add up to best_gain j (W - j).
+    void close(double best_top, double best_bottom) {
+        const double n = n_;
+        const double gain =
+            (best_top * n - static_cast<double>(task_.sum_of_squares) * best_bottom) / best_bottom;
+        const double length = std::sqrt(gain > 0.0 ? gain : 0.0) * kRoundings;
+        const int first = first_ - 1, last = n_ - first_;
+        if (task_.n_present == 2) {
+            const double one = length * 0.70710678118654;  // both are as long
+            std::int32_t radius[ScanTask::kMostDraws];
+            for (int i = first; i < last; ++i) {
+                const double free = one * root_[i] - 0.5001;
+                radius[i] = static_cast<std::int32_t>(free > 0.0 ? free : -1.0);
+            }
+            for (int i = first; i < last; ++i) radius_[i] = static_cast<std::int16_t>(radius[i]);
+            return;
+        }
+        const double others = task_.n_present - 1.0;
+        const double error = 0.5001 * std::sqrt(others + others * others);
+        std::int32_t limit[ScanTask::kMostDraws];
+        for (int i = first; i < last; ++i) {
+            const double free = length * root_[i] - error, positive = free > 0.0 ? free : 0.0;
+            limit[i] = static_cast<std::int32_t>(positive * positive);
+        }
+        for (int i = first; i < last; ++i)
+            limit_[in_pairs(i)] = static_cast<std::uint32_t>(limit[i]);
+    }
+    int shift() const { return shift_; }
+    const std::int16_t* expected(std::uint32_t c) const { return expected_[c]; }
+    // Two classes: the greatest |D| of either inside. More: the least sum of squares outside, where
+    // an instruction set that interleaves eights of 16-bit numbers has its sums (in_pairs).
+    const std::int16_t* radius() const { return radius_; }
+    const std::uint32_t* limit() const { return limit_; }
+
+private:
+    // Of every eight the first four, then, of the four eights, the second ones.
+    static int in_pairs(int i) {
+        return (i & ~31) | (i & 4) << 2 | (i >> 1 & 12) | (i & 3);
+    }
+
+    const ScanTask& task_;
+    int n_, first_, shift_ = 0;
+    double root_[ScanTask::kMostDraws];
+    alignas(64) std::int16_t expected_[ScanTask::kMostScreenedClasses - 1][ScanTask::kMostDraws];
+    alignas(64) std::int16_t radius_[ScanTask::kMostDraws];
+    alignas(64) std::uint32_t limit_[ScanTask::kMostDraws];
+};
+
 }  // namespace NULLFOREST_ISA
 }  // namespace nullforest

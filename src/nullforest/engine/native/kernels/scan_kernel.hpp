@@ -17,8 +17,9 @@ struct ScanTask : KernelTask {
     // Members, and classes among them, up to which the ceiling is worth its computation.
     static constexpr std::uint32_t kMostCeiling = 12, kMostWeightedCeiling = 8;
     static constexpr std::uint32_t kMostCeilingClasses = 5;
-    // Members from which a screen is worth its tables.
-    static constexpr std::uint32_t kFewestScreened = 13;
+    // Members from which a screen is worth its tables, and what its arithmetic has room for.
+    static constexpr std::uint32_t kFewestScreened = 13, kFewestScreenedWeighted = 9;
+    static constexpr std::uint32_t kMostScreenedClasses = 5, kMostScreenedDraws = 8;
     enum Kind { gini, entropy, variance };
 
     Kind kind;
@@ -29,11 +30,16 @@ struct ScanTask : KernelTask {
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
     const std::int64_t* crossing;      // variance: what a member adds to D
-    // variance, for the screen (envelopes.hpp): what one draw of a sample adds to D, times `scale`,
-    // as an integer of 16 bits, and the sum of these over all draws
+    // for the screen (envelopes.hpp), where it can be used; tables indexed by sample
     bool screens;
-    double scale, rounded_total;
+    alignas(64) std::uint8_t unary[512];  // as many bits, from the lowest, as a sample has draws
+    // variance: what one draw of a sample adds to D, times `scale`, as an integer of 16 bits, and
+    // the sum of these over all draws
     alignas(64) std::uint8_t low[512], high[512];
+    double scale, rounded_total;
+    // Gini: the classes of the node numbered anew; the class of each sample is in `low`
+    std::uint32_t n_present;
+    std::int64_t present_total[kMostScreenedClasses];
     const std::int64_t* class_total;
     std::int64_t sum_of_squares, sum_of_terms;  // over the classes of the node
     std::uint32_t n_classes;

@@ -2,8 +2,12 @@
 //   Pick(task); pick(order, ninth, out)   the members in sorted order; may write 64 past the end
 //   Screen(task)                          kSlots columns at a time, where there is one:
 //     pick(slot, order, ninth)            the draws in sorted order
+//     expand(slot)                        each as often as it was drawn
 //     numbers_outside(slot, radius)       whether any sum of their numbers leaves the envelope
+//     classes_outside(slot, envelope)     the same for the counts of their classes
 #pragma once
+#include <type_traits>
+
 #include "kernels/envelopes.hpp"
 
 namespace nullforest {
@@ -37,28 +41,39 @@ struct NoScreen {
     static constexpr bool kExists = false;
     explicit NoScreen(const ScanTask&) {}
     void close() {}
-    void pick(std::uint32_t, std::uint32_t) {}
+    void pick(const std::uint32_t*, std::uint32_t) {}
     bool passes(std::uint32_t) { return true; }
 };
 
 // Whether columns can hold a split as good as the best, by their envelope.
-template <class Screen>
-class NumberScreen {
+template <class Simd, ScanTask::Kind kind>
+class EnvelopeScreen {
 public:
     static constexpr bool kExists = true;
-    explicit NumberScreen(const ScanTask& task) : task_(task), screen_(task), envelope_(task) {}
-    void close() { envelope_.close(task_.best_top); }
-    void pick(std::uint32_t slot, std::uint32_t column) {
-        screen_.pick(slot, task_.column(column), task_.ninth_bits(column));
+    explicit EnvelopeScreen(const ScanTask& task) : task_(task), simd_(task), envelope_(task) {}
+
+    void close() {
+        if constexpr (kind == ScanTask::variance)
+            envelope_.close(task_.best_top);
+        else
+            envelope_.close(task_.best_top, task_.best_bottom);
+    }
+    void pick(const std::uint32_t* columns, std::uint32_t count) {
+        for (std::uint32_t c = 0; c < count; ++c)
+            simd_.pick(c, task_.column(columns[c]), task_.ninth_bits(columns[c]));
+        for (std::uint32_t c = 0; c < count && task_.counts; ++c) simd_.expand(c);
     }
     bool passes(std::uint32_t slot) const {
-        return screen_.numbers_outside(slot, envelope_.radius());
+        if constexpr (kind == ScanTask::variance)
+            return simd_.numbers_outside(slot, envelope_.radius());
+        else
+            return simd_.classes_outside(slot, envelope_);
     }
 
 private:
     const ScanTask& task_;
-    Screen screen_;
-    NumberEnvelope envelope_;
+    Simd simd_;
+    std::conditional_t<kind == ScanTask::variance, NumberEnvelope, ClassEnvelope> envelope_;
 };
 
 template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
@@ -78,7 +93,7 @@ public:
         if constexpr (Screen::kExists)
             try_batches(task_, [this](const std::uint32_t* features, std::uint32_t count,
                                       std::uint32_t place) {
-                for (std::uint32_t c = 0; c < count; ++c) screen_.pick(c, features[c]);
+                screen_.pick(features, count);
                 for (std::uint32_t c = 0; c < count; ++c)
                     if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
                         return true;
@@ -95,7 +110,7 @@ public:
         screen_.close();
         screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
             if (Screen::kExists) {
-                screen_.pick(0, column);
+                screen_.pick(&column, 1);
                 if (!screen_.passes(0)) return false;
             }
             cross(column);
@@ -267,9 +282,9 @@ void scan_screened(ScanTask& task) {
 
 template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
 void scan_counting(ScanTask& task) {
-    if constexpr (Screen::kExists && kind == ScanTask::variance)
+    if constexpr (Screen::kExists && kind != ScanTask::entropy)
         if (task.screens)
-            return scan_screened<Pick, NumberScreen<Screen>, Id, kind, counts>(task);
+            return scan_screened<Pick, EnvelopeScreen<Screen, kind>, Id, kind, counts>(task);
     scan_screened<Pick, NoScreen, Id, kind, counts>(task);
 }
 
