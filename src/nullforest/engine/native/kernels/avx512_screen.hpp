@@ -6,6 +6,26 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
+// Writes a string of bits piece by piece, without a branch; stops at the last of its words.
+class BitString {
+public:
+    BitString(std::uint64_t* words, std::uint32_t n_words) : words_(words), last_(n_words - 1) {}
+    void append(std::uint64_t bits, std::uint32_t count) {
+        word_ |= bits << used_;
+        words_[at_] = word_;
+        const bool full = used_ + count >= 64;
+        word_ = full ? bits >> 1 >> (63 - used_) : word_;
+        at_ += full && at_ < last_;
+        used_ = (used_ + count) % 64;
+    }
+    void end() { words_[at_] = word_; }
+
+private:
+    std::uint64_t* words_;
+    std::uint64_t word_ = 0;
+    std::uint32_t last_, at_ = 0, used_ = 0;
+};
+
 class Avx512Screen {
 public:
     static constexpr bool kExists = true;
@@ -31,34 +51,12 @@ public:
               : pick_words<false>(order, ninth, out, bits);
     }
 
-    // The members as often as they were drawn. A string of bits, 1 where another member begins,
-    // says which member each draw belongs to.
+    // The members as often as they were drawn.
     void expand(std::uint32_t slot) {
-        std::uint64_t begins[ScanTask::kMost * ScanTask::kMostScreenedDraws / 64 + 2];
-        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
-        find_begins(slot, begins);
-        const std::uint8_t* members = member(slot);
-        const std::uint64_t* bits = member_ninth_ + slot * kNinthWords;
-        std::uint8_t* out = draw_ + slot * stride_;
-        std::uint32_t done = 0;  // members that begin before
-        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
-            const std::uint64_t here = begins[i / 64], first = here & 1;
-            // The first draws may belong to the member before; in a damaged table to none.
-            const std::uint32_t known = done + static_cast<std::uint32_t>(first);
-            const std::uint32_t from = known > 0 ? known - 1 : 0;
-            const __m512i index = _mm512_sub_epi8(
-                counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
-            _mm512_storeu_si512(
-                out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
-            if (wide_) {
-                const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
-                const std::uint64_t window = bits[from / 64] >> from % 64 | next;
-                const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
-                ninth_[slot * kNinthWords + i / 64] = _cvtmask64_u64(
-                    _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
-            }
-            done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
-        }
+        if (task_.kind == ScanTask::gini && task_.n_present == 2)
+            expand_classes(slot);
+        else
+            expand_samples(slot);
     }
 
     // Whether the sum of the first i + 1 numbers is outside [-radius[i], radius[i]] for any i.
@@ -100,20 +98,74 @@ private:
     std::uint8_t* member(std::uint32_t slot) {
         return member_of_ + 64 + slot * (ScanTask::kMost + 64);
     }
+    // A string of bits, 1 where another member begins, says which member each draw belongs to.
+    void expand_samples(std::uint32_t slot) {
+        std::uint64_t begins[kNinthWords];
+        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
+        find_begins(slot, begins);
+        const std::uint8_t* members = member(slot);
+        const std::uint64_t* bits = member_ninth_ + slot * kNinthWords;
+        std::uint8_t* out = draw_ + slot * stride_;
+        std::uint32_t done = 0;  // members that begin before
+        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
+            const std::uint64_t here = begins[i / 64], first = here & 1;
+            // The first draws may belong to the member before; in a damaged table to none.
+            const std::uint32_t known = done + static_cast<std::uint32_t>(first);
+            const std::uint32_t from = known > 0 ? known - 1 : 0;
+            const __m512i index = _mm512_sub_epi8(
+                counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
+            _mm512_storeu_si512(
+                out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
+            if (wide_) {
+                const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
+                const std::uint64_t window = bits[from / 64] >> from % 64 | next;
+                const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
+                ninth_[slot * kNinthWords + i / 64] = _cvtmask64_u64(
+                    _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
+            }
+            done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
+        }
+    }
+
+    // Bits of the draws, 1 for the first class: all that two classes need.
+    void expand_classes(std::uint32_t slot) {
+        std::uint64_t* out = first_class_ + slot * kNinthWords;
+        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) out[w] = 0;
+        BitString string(out, kNinthWords);
+        for (std::uint32_t i = 0; i < task_.n; i += 64) {
+            const std::uint64_t ninth = member_ninth_[slot * kNinthWords + i / 64];
+            const __m512i samples = _mm512_loadu_si512(member(slot) + i);
+            const __m512i unary =
+                _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary_.at(samples, ninth));
+            const __mmask64 first = _mm512_testn_epi8_mask(low_.at(samples, ninth),
+                                                           _mm512_set1_epi8(1));
+            alignas(64) std::uint64_t all[8], of_first[8];
+            _mm512_store_si512(all, unary);
+            _mm512_store_si512(of_first, _mm512_maskz_mov_epi8(first, unary));
+            const std::uint32_t eights = task_.n - i < 64 ? (task_.n - i + 7) / 8 : 8;
+            for (std::uint32_t e = 0; e < eights; ++e)
+                string.append(_pext_u64(of_first[e], all[e]),
+                              static_cast<std::uint32_t>(_mm_popcnt_u64(all[e])));
+        }
+        string.end();
+    }
+    // Which of the 64 members from i on there are.
+    std::uint64_t there(std::uint32_t i) const {
+        return task_.n - i < 64 ? (std::uint64_t{1} << (task_.n - i)) - 1 : ~std::uint64_t{0};
+    }
     void find_begins(std::uint32_t slot, std::uint64_t* begins) {
-        std::uint32_t fill = 0;
+        BitString string(begins, kNinthWords);
         for (std::uint32_t i = 0; i < task_.n; i += 64) {
             const std::uint64_t ninth = member_ninth_[slot * kNinthWords + i / 64];
             const __m512i unary = unary_.at(_mm512_loadu_si512(member(slot) + i), ninth);
-            const std::uint64_t there =
-                task_.n - i < 64 ? (std::uint64_t{1} << (task_.n - i)) - 1 : ~std::uint64_t{0};
             alignas(64) std::uint64_t eight[8];
-            _mm512_store_si512(eight, _mm512_maskz_mov_epi8(_cvtu64_mask64(there), unary));
-            for (int e = 0; e < 8; ++e) {
-                append(begins, fill, _pext_u64(0x0101010101010101ull, eight[e]));
-                fill += static_cast<std::uint32_t>(_mm_popcnt_u64(eight[e]));
-            }
+            _mm512_store_si512(eight, _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary));
+            const std::uint32_t eights = task_.n - i < 64 ? (task_.n - i + 7) / 8 : 8;
+            for (std::uint32_t e = 0; e < eights; ++e)
+                string.append(_pext_u64(0x0101010101010101ull, eight[e]),
+                              static_cast<std::uint32_t>(_mm_popcnt_u64(eight[e])));
         }
+        string.end();
     }
     template <int kClasses>
     bool outside_of(std::uint32_t slot, const ClassEnvelope& envelope) const {
@@ -122,12 +174,17 @@ private:
         const __m128i shift = _mm_cvtsi32_si128(envelope.shift());
         std::uint32_t base[kClasses - 1] = {}, out = 0;
         for (std::uint32_t i = 0; i < n_draws_; i += 64) {
-            const __m512i label = low_.at(_mm512_loadu_si512(draw + i), ninth[i / 64]);
+            const bool expanded = kClasses == 2 && task_.counts;
+            const __m512i label = expanded
+                                      ? _mm512_setzero_si512()
+                                      : low_.at(_mm512_loadu_si512(draw + i), ninth[i / 64]);
             __m512i count[kClasses - 1];
             std::uint32_t before[kClasses - 1];
             for (int c = 0; c < kClasses - 1; ++c) {
-                const std::uint64_t mask = _cvtmask64_u64(
-                    _mm512_cmpeq_epi8_mask(label, _mm512_set1_epi8(static_cast<char>(c))));
+                const std::uint64_t mask =
+                    expanded ? first_class_[slot * kNinthWords + i / 64]
+                             : _cvtmask64_u64(_mm512_cmpeq_epi8_mask(
+                                   label, _mm512_set1_epi8(static_cast<char>(c))));
                 count[c] = counts_.of(mask);
                 before[c] = base[c];
                 base[c] += static_cast<std::uint32_t>(_mm_popcnt_u64(mask));
@@ -177,6 +234,7 @@ private:
         const Lookup lookup = lookup_;
         const __m512i member = member_;
         const std::uint64_t last = last_;
+        BitString string(out_ninth, kNinthWords);
         std::uint32_t found = 0;
         for (std::uint32_t w = 0; w < n_words; ++w) {
             const __m512i samples = _mm512_loadu_si512(order + 64 * w);
@@ -185,9 +243,11 @@ private:
             if (w + 1 == n_words) members &= last;
             _mm512_storeu_si512(out + found,
                                 _mm512_maskz_compress_epi8(_cvtu64_mask64(members), samples));
-            if (wide) append(out_ninth, found, _pext_u64(ninth[w], members));
-            found += static_cast<std::uint32_t>(_mm_popcnt_u64(members));
+            const std::uint32_t here = static_cast<std::uint32_t>(_mm_popcnt_u64(members));
+            if (wide) string.append(_pext_u64(ninth[w], members), here);
+            found += here;
         }
+        string.end();
     }
     static std::uint32_t outside(__m512i sum, const std::int16_t* radius) {
         return _cvtmask32_u32(
@@ -203,12 +263,6 @@ private:
         const __m512i two = _mm512_add_epi16(whole, _mm512_alignr_epi64(whole, zero, 6));
         const __m512i all = _mm512_add_epi16(two, _mm512_alignr_epi64(two, zero, 4));
         return _mm512_add_epi16(x, all);
-    }
-    // Bits behind the first `fill` of a string; what lies behind them is overwritten later.
-    static void append(std::uint64_t* string, std::uint32_t fill, std::uint64_t bits) {
-        const std::uint64_t kept = (std::uint64_t{1} << fill % 64) - 1;
-        string[fill / 64] = (string[fill / 64] & kept) | bits << fill % 64;
-        string[fill / 64 + 1] = bits >> 1 >> (63 - fill % 64);
     }
 
     const ScanTask& task_;
@@ -227,7 +281,7 @@ private:
     std::uint8_t draw_[kSlots * (ScanTask::kMostDraws + 64)];
     std::uint64_t ninth_[kSlots * kNinthWords];
     std::uint8_t member_of_[64 + kSlots * (ScanTask::kMost + 64) + 64];
-    std::uint64_t member_ninth_[kSlots * kNinthWords];
+    std::uint64_t member_ninth_[kSlots * kNinthWords], first_class_[kSlots * kNinthWords];
 
     static __m512i interleaved(int first) {
         alignas(64) std::uint8_t index[64];

@@ -40,6 +40,9 @@ struct Split {
     bool missing_left = false;
     std::uint32_t place = 0;  // of the feature among the candidates, in draw order
     bool perfect = false;     // nothing can beat it, whatever the feature
+    // The first n_left + 1 members or more in the order of the feature, until the next search; null
+    // where the kernel does not say.
+    const std::uint16_t* sorted = nullptr;
 };
 
 // One per thread. Rules that every evaluator keeps, so that all find the same split:

@@ -90,19 +90,11 @@ public:
     }
 
     void run() {
-        if constexpr (Screen::kExists)
-            try_batches(task_, [this](const std::uint32_t* features, std::uint32_t count,
-                                      std::uint32_t place) {
-                screen_.pick(features, count);
-                for (std::uint32_t c = 0; c < count; ++c)
-                    if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
-                        return true;
-                return false;
-            });
-        else
-            try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
-                return try_feature(feature, place);
-            });
+        search();
+        if (!task_.found) return;
+        pick_.pick(task_.column(task_.feature), task_.ninth_bits(task_.feature), id_);
+        for (std::uint32_t i = 0; i < task_.n; ++i) task_.sorted[i] = id_[i];
+        task_.has_sorted = true;
     }
 
     // Columns compared with a best that is known.
@@ -119,6 +111,22 @@ public:
     }
 
 private:
+    void search() {
+        if constexpr (Screen::kExists)
+            try_batches(task_, [this](const std::uint32_t* features, std::uint32_t count,
+                                      std::uint32_t place) {
+                screen_.pick(features, count);
+                for (std::uint32_t c = 0; c < count; ++c)
+                    if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
+                        return true;
+                return false;
+            });
+        else
+            try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
+                return try_feature(feature, place);
+            });
+    }
+
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {
         cross(feature);

@@ -175,7 +175,10 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
 
 void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    members.list(samples, n, split.feature, split.n_left + 1);
+    if (split.sorted)
+        members.take(split.sorted, split.n_left + 1, n);
+    else
+        members.list(samples, n, split.feature, split.n_left + 1);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
