@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
-.PHONY: help demo test docs pages wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -72,11 +72,17 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its examples run
+docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its examples run, its links and search are checked
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python docs/make_pdf.py
 	rm -rf docs/_build docs/gallery docs/reference
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/check_site.py
 	@echo "docs/_build/html/index.html"
+
+pdf: $(VENV)/.installed ## the method page as docs/method.pdf
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python docs/make_pdf.py
 
 pages: $(VENV)/.installed ## pages and pictures of the documentation from the committed results, no study is run
 	$(BIN)/python -m studies.pages

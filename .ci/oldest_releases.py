@@ -1,4 +1,4 @@
-"""Print the oldest release of every dependency that pyproject.toml allows, as constraints for pip."""
+"""Print constraints for pip: the oldest release of every dependency that pyproject.toml allows."""
 
 import re
 import tomllib

@@ -17,6 +17,7 @@ import pandas as pd
 from studies import (
     constants_page,
     libraries_page,
+    method_page,
     power_page,
     sensitivity,
     survival,
@@ -51,6 +52,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "figures/calibration.svg": lambda: rates_picture(calibration.all_tables()),
     "figures/power.svg": lambda: power_picture(pd.read_csv(RESULTS / "power_simulated.csv")),
     "libraries.md": _filled("libraries.md", libraries_page.with_tables),
+    "method.md": _filled("method.md", method_page.with_tables),
     "null_bagged.md": _filled("null_bagged.md", constants_page.with_constants),
     "null_probes.md": _filled("null_probes.md", constants_page.with_constants),
     "null_shadows.md": _filled("null_shadows.md", constants_page.with_constants),

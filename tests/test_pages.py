@@ -1,6 +1,7 @@
 """Pages of the documentation are what their generators write from the committed tables."""
 
 import re
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -22,23 +23,35 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]+)", path.read_text("utf-8")):
             if target.startswith("gallery/"):  # made from the examples when the site is built
                 target = f"../examples/{Path(target).stem}.py".replace("index.py", "README.txt")
-            if not target.startswith("http"):
+            if not target.startswith("http") and target != "method.pdf":  # made with the site
                 assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
+def test_every_name_of_the_reference_has_an_example():
+    for name in reference():  # doctests run them
+        what = reduce(getattr, name.split(".")[1:], nf)
+        assert ">>> " in (what.__doc__ or ""), name
+
+
 def test_every_public_name_is_in_the_reference_and_every_page_in_the_contents():
-    reference, module = set(), ""
-    for line in (DOCS / "api.rst").read_text("utf-8").splitlines():
-        if line.startswith(".. currentmodule:: "):
-            module = line.split()[-1]
-        elif re.fullmatch(r"   \w+", line):
-            reference.add(f"{module}.{line.strip()}")
     folders = {"baselines", "datasets", "plots", "simulate"}
     names = {f"nullforest.{name}" for name in {*nf.__all__} - folders - {"importances", "wrappers"}}
     names |= {f"nullforest.{folder}.{n}" for folder in folders for n in getattr(nf, folder).__all__}
-    assert not names - reference
+    assert not names - reference()
     listed = re.findall(r"^(\w+)$", (DOCS / "index.md").read_text("utf-8"), re.MULTILINE)
     assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= {*listed}
+
+
+def test_files_agree_on_the_version():
+    root = DOCS.parent
+    changes = (root / "CHANGELOG.md").read_text("utf-8")
+    released = re.search(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", changes, re.MULTILINE)
+    assert released
+    cited = (root / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {released[1]}\ndate-released: {released[2]}\n" in cited
+    assert f"The method of nullforest {released[1]}," in (DOCS / "method.md").read_text("utf-8")
+    # Between releases the version is that of the next one, with .dev0.
+    assert nf.__version__ == released[1] or nf.__version__.endswith(".dev0")
 
 
 def test_ratios_of_the_readme_are_those_of_the_calibration_page():
@@ -68,6 +81,16 @@ def test_the_page_of_the_reproduction_says_where_the_maps_come_from():
     section = page.split("## Where the cortical maps come from")[1].split("\n## ")[0]
     assert "nullforest reproduce" in section
     assert "--maps" in section
+
+
+def reference():
+    found, module = set(), ""
+    for line in (DOCS / "api.rst").read_text("utf-8").splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            found.add(f"{module}.{line.strip()}")
+    return found
 
 
 def _rows(lines):

@@ -146,6 +146,11 @@ def as_shipped() -> dict[str, pd.DataFrame]:
     return default | {first: default[first][base]}
 
 
+def worst_default() -> str:
+    """The worst setting in which nothing but the data differs from the defaults."""
+    return _worst(as_shipped())
+
+
 def opening() -> str:
     """The answer in a paragraph."""
     default = default_tables()
@@ -155,6 +160,7 @@ def opening() -> str:
         {a: getattr(part["ratio"], of)() for a, part in held.groupby("alpha")}
         for of in ("min", "max")
     )
+    assert near in worst_default(), "the last sentence of the paragraph would be wrong"
     number = sum(table["setting"].nunique() for name, table in default.items() if name != near)
     return (
         f"In {number} settings (samples, features, trees, targets, ties, missing values, real data "
@@ -162,7 +168,8 @@ def opening() -> str:
         f"{low[0.05]:.2f} to {high[0.05]:.2f} times as many null features as a level of .05 "
         f"allows, and {low[0.001]:.2f} to {high[0.001]:.2f} times at .001. Features that are "
         "correlated with relevant ones are selected more often than that. **The worst default "
-        f"setting** is one of them: {_worst(as_shipped())}."
+        f"setting** is one of them: {worst_default()}. Other pages have [small tables](tables.md), "
+        "[survival times](survival.md) and [other libraries' forests](libraries.md)."
     )
 
 
@@ -184,7 +191,7 @@ def summary() -> str:
             "",
             markdown(table),
             "",
-            f"- **Worst default setting:** {_worst(as_shipped())}. The generator does not relate "
+            f"- **Worst default setting:** {worst_default()}. The generator does not relate "
             "these vertices to the target, but they are correlated with relevant ones and help to "
             "cancel their noise. A selected vertex there shows that a relevant region is near, not "
             "that the vertex itself is related to the target.",

@@ -64,7 +64,9 @@ def broken(table, part):
         "rank beyond the samples": {"block": beyond},
         "rank twice": {"block": changed(ranks, 3, ranks[4]).view(np.uint8)},
         "two ranks exchanged": {"block": changed(ranks, [3, 4], ranks[[4, 3]]).view(np.uint8)},
-        "tie where there is none": {"differs": changed(differs, 0, differs[0] ^ 2)},
+        "tie where there is none": {
+            "differs": changed(differs, 0, differs[0] ^ differs.dtype.type(2))
+        },
         "flag of ties": {"flags": changed(flags, 0, flags[0] ^ 1)},
         "another fingerprint": {"fingerprint": table.fingerprint ^ 1},
     }

@@ -11,6 +11,15 @@ class InputError(ValueError):
     """The input cannot be used as it is; the message says why and what to do.
 
     The command line prints the message alone and exits with status 2.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> try:
+    ...     nf.grow([[1.0], [2.0]], ["ill", "well", "ill"])
+    ... except nf.InputError as error:
+    ...     print(error)
+    y has 3 values for 2 samples; give one each.
     """
 
 

@@ -114,6 +114,14 @@ class Forest:
         A remark on the growth, if any.
     settled : Selection or None
         With trees="auto": the selection at which the growth ended.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> forest = nf.grow(X, y, trees=400)
+    >>> forest.tally.n_trees, forest.predict(X).shape, bool(forest.oob_score > 0.8)
+    (400, (100,), True)
     """
 
     tally: Tally

@@ -61,6 +61,14 @@ class Audit:
     n_features, trees : int
     seconds : float
     notes : tuple of str
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(50, 300))
+    >>> a = nf.audit(X, np.arange(50) % 2, nulls=["paper"], permutations=3, trees=50)
+    >>> a.nulls, a.shares.shape  # one null model, three levels, three permutations
+    (('paper',), (1, 3, 3))
     """
 
     nulls: tuple[str, ...]

@@ -66,6 +66,14 @@ def permutation(forest: Forest, X: Any, *, n_jobs: int = -1) -> Floats:
         The data it was grown on.
     n_jobs : int
         Threads.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> X = np.random.default_rng(0).normal(size=(60, 9))
+    >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
+    >>> int(nf.importances.permutation(forest, X).argmax())
+    2
     """
     return permuted_errors(forest, X, n_jobs=n_jobs)[0]
 

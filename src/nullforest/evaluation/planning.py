@@ -56,6 +56,13 @@ class PowerPlan:
         Its power.
     settings : dict
         Arguments of the plan.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> found = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
+    >>> found.trees, found.candidates
+    (200, 14)
     """
 
     table: pd.DataFrame

@@ -38,6 +38,19 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
     -------
     list of Path
         The files.
+
+    Examples
+    --------
+    >>> import nibabel, numpy as np, nullforest as nf, pandas as pd, pathlib, tempfile
+    >>> ill, folder = np.arange(40) % 2, pathlib.Path(tempfile.mkdtemp())
+    >>> images = np.random.default_rng(0).normal(size=(8, 9, 10, 40))
+    >>> image = nibabel.Nifti1Image(images, np.diag([3, 3, 3, 1]))
+    >>> nibabel.save(image, folder / "all.nii.gz")
+    >>> people = pd.DataFrame({"ill": ill, "age": 50}).to_csv(folder / "people.csv", index=False)
+    >>> table = nf.read_table(folder / "all.nii.gz", "ill", sample_table=folder / "people.csv")
+    >>> selection = nf.select_table(table, trees=500)
+    >>> [path.name for path in nf.write_maps(selection, table.geometry, folder / "maps")]
+    ['neglog10p.nii.gz', 'q.nii.gz', 'selected.nii.gz', 'difference.nii.gz']
     """
     place = as_path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -72,7 +85,20 @@ def map_values(selection: Selection, geometry: Geometry | None) -> dict[str, NDA
 
 
 def brain_figure(selection: Selection, geometry: Geometry | None) -> Any:
-    """A matplotlib figure of −log₁₀ p of the selected features: a glass brain, or surfaces."""
+    """A matplotlib figure of −log₁₀ p of the selected features: a glass brain, or surfaces.
+
+    Examples
+    --------
+    >>> import nibabel, numpy as np, nullforest as nf, pandas as pd, pathlib, tempfile
+    >>> ill, folder = np.arange(40) % 2, pathlib.Path(tempfile.mkdtemp())
+    >>> images = np.random.default_rng(0).normal(size=(8, 9, 10, 40))
+    >>> image = nibabel.Nifti1Image(images, np.diag([3, 3, 3, 1]))
+    >>> nibabel.save(image, folder / "all.nii.gz")
+    >>> people = pd.DataFrame({"ill": ill, "age": 50}).to_csv(folder / "people.csv", index=False)
+    >>> table = nf.read_table(folder / "all.nii.gz", "ill", sample_table=folder / "people.csv")
+    >>> type(nf.brain_figure(nf.select_table(table, trees=500), table.geometry)).__name__
+    'Figure'
+    """
     maps = map_values(selection, geometry)
     shown = np.where(maps["selected"], maps["neglog10p"], 0.0)
     least = float(shown[shown > 0].min()) if (shown > 0).any() else 1.0

@@ -59,6 +59,14 @@ class Forecast:
         Probability that each feature is selected by the larger forest.
     selection : Selection
         The decision now.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> forecast = nf.more_trees(nf.grow(X, y, trees=400).tally, error="fwer")
+    >>> forecast.selection.n_selected, forecast.probabilities.shape
+    (5, (3, 300))
     """
 
     table: pd.DataFrame

@@ -76,6 +76,16 @@ class Selection:
         Symbol, position or coordinates of each feature: columns after its name in `table`.
     effects : Effects or None
         Direction and size of each feature's association with the target; see :meth:`with_effects`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> selection = nf.select(nf.grow(X, y, trees=400))
+    >>> selection.n_selected, bool((selection.support == relevant).all())
+    (5, True)
+    >>> selection.table.columns.tolist()
+    ['feature', 'count', 'expected_count', 'p_value', 'q_value', 'selected']
     """
 
     support: NDArray[np.bool_]

@@ -74,6 +74,15 @@ class Tally:
         do not add.
     notes : tuple of str
         Sentences of the reader of the forest that belong to every result.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> first, second = (nf.grow(X, y, trees=100, seed=seed).tally for seed in (1, 2))
+    >>> both = first + second
+    >>> both.n_trees, bool((both.counts == first.counts + second.counts).all())
+    (200, True)
     """
 
     counts: Ints

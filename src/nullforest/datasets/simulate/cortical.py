@@ -41,6 +41,15 @@ class CorticalModel:
         Σ Uᵀ / √S: a map is a standard normal row of length R times this, plus the mean.
     graph : (V, V) sparse
         Edge lengths of the mesh.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> square = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]]
+    >>> maps = np.random.default_rng(0).normal(2.5, 0.3, size=(30, 4))
+    >>> model = nf.simulate.CorticalModel.fit(maps, square)
+    >>> model.n_vertices, model.graph.nnz  # four corners, five edges in both directions
+    (4, 10)
     """
 
     mean: Floats

@@ -60,6 +60,14 @@ class Layer:
         How much smaller its out-of-bag loss is than that of guessing, and the standard error.
     accepted : bool
         Whether the layer counts: it selected a feature, and predicts better than guessing.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> first = nf.KnockOut(nf.ForestSelector(trees=300)).fit(X, y).layers_[0]
+    >>> first.n_tested, first.accepted
+    (300, True)
     """
 
     features: list[int]

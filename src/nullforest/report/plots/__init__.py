@@ -42,7 +42,15 @@ DISPLAYS: dict[str, Any] = {
 
 
 def plot(selection: Selection, kind: str = "counts", **options: Any) -> Display:
-    """Draw a selection; see :meth:`nullforest.Selection.plot`."""
+    """Draw a selection; see :meth:`nullforest.Selection.plot`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> type(nf.plots.plot(nf.select(nf.grow(X, y, trees=400)), "counts")).__name__
+    'CountsDisplay'
+    """
     check_known("plot", kind, DISPLAYS)
     display: Display = DISPLAYS[kind].from_selection(selection, **options)
     return display

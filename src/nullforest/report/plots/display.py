@@ -28,6 +28,14 @@ class Display:
     ----------
     ax_, figure_ : Axes, Figure
         Where it was drawn; set by `plot`.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
+    >>> display = nf.select(nf.grow(X, y, trees=400)).plot("volcano")
+    >>> isinstance(display, nf.plots.Display), type(display).__name__
+    (True, 'VolcanoDisplay')
     """
 
     ax_: Axes

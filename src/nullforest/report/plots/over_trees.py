@@ -110,6 +110,17 @@ class TrajectoryDisplay(_OverTrees):
         Expected count of a null feature, the mean over all strata.
     lines_, threshold_line_, null_line_
         What was drawn; set by `plot`.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> from nullforest.report.plots import TrajectoryDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
+    >>> X[:, :3] += 2 * y[:, None]
+    >>> display = TrajectoryDisplay.from_selection(nf.watch(X, y, error="fwer", trees=200))
+    >>> display.trees[-1], int(display.support.sum())
+    (np.int64(200), 3)
     """
 
     counts: Ints

@@ -2,6 +2,8 @@
 #define NULLFOREST_ISA avx512
 #include <immintrin.h>
 
+#include "kernels/avx512_lookup.hpp"
+#include "kernels/avx512_screen.hpp"
 #include "kernels/scan_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
@@ -10,48 +12,10 @@ namespace nullforest {
 inline namespace NULLFOREST_ISA {
 namespace {
 
-// Looks up bits of a bitmap by sample, for 64 positions of a column at once.
-class Lookup {
-public:
-    explicit Lookup(const KernelTask& task) : wide_(task.n_samples > 256) {}
-
-    __m512i bitmap(const std::uint64_t* words) const {
-        const __m512i all = _mm512_load_si512(words);
-        // up to 256 samples twice the same, so that bit 5 of an index does not matter
-        return wide_ ? all : _mm512_inserti64x4(all, _mm512_castsi512_si256(all), 1);
-    }
-    // The bytes of a bitmap that hold the samples, as vpermb looks at them: the low six bits alone.
-    __m512i bytes(__m512i samples, const std::uint64_t* ninth, std::uint32_t w) const {
-        const __m512i byte = _mm512_srli_epi16(samples, 3);
-        if (!wide_) return byte;
-        const __m512i low = _mm512_and_si512(byte, _mm512_set1_epi8(31));
-        return _mm512_mask_add_epi8(low, _cvtu64_mask64(ninth[w]), low, _mm512_set1_epi8(32));
-    }
-    __m512i bits(__m512i samples) const { return _mm512_permutexvar_epi8(samples, bit_); }
-    static std::uint64_t test(__m512i bitmap, __m512i bytes, __m512i bits) {
-        return _cvtmask64_u64(
-            _mm512_test_epi8_mask(_mm512_permutexvar_epi8(bytes, bitmap), bits));
-    }
-
-private:
-    bool wide_;
-    __m512i bit_ = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull));
-};
-
 class Avx512 {
 public:
     explicit Avx512(const WalkTask& task)
-        : lookup_(task), member_(lookup_.bitmap(task.member)), one_(lookup_.bitmap(task.one)) {
-        before_ = _mm512_setr_epi64(0, 0xff, 0xffff, 0xffffff, 0xffffffffll, 0xffffffffffll,
-                                    0xffffffffffffll, 0xffffffffffffffll);
-        upto_ = _mm512_set1_epi64(static_cast<long long>(0xff7f3f1f0f070301ull));
-        byte_ = _mm512_setr_epi64(0, 0x0101010101010101ll, 0x0202020202020202ll,
-                                  0x0303030303030303ll, 0x0404040404040404ll,
-                                  0x0505050505050505ll, 0x0606060606060606ll,
-                                  0x0707070707070707ll);
-        spread_ = _mm512_setr_epi64(0, 0x0808080808080808ll, 0, 0x0808080808080808ll, 0,
-                                    0x0808080808080808ll, 0, 0x0808080808080808ll);
-    }
+        : lookup_(task), member_(lookup_.bitmap(task.member)), one_(lookup_.bitmap(task.one)) {}
     void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
         const __m512i samples = _mm512_loadu_si512(order + 64 * w);
@@ -61,7 +25,7 @@ public:
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
-        const __m512i l = _mm512_add_epi8(counts(bits), _mm512_set1_epi8(static_cast<char>(base)));
+        const __m512i l = _mm512_add_epi8(counts_.of(bits), _mm512_set1_epi8(static_cast<char>(base)));
         const __mmask64 out = _kor_mask64(_mm512_cmplt_epu8_mask(l, _mm512_loadu_si512(lo)),
                                           _mm512_cmpgt_epu8_mask(l, _mm512_loadu_si512(hi)));
         const std::uint64_t word = _cvtmask64_u64(out);
@@ -70,7 +34,7 @@ public:
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint16_t* lo,
                           const std::uint16_t* hi, std::uint16_t* running) const {
-        const __m512i l = counts(bits), shift = _mm512_set1_epi16(static_cast<short>(base));
+        const __m512i l = counts_.of(bits), shift = _mm512_set1_epi16(static_cast<short>(base));
         std::uint64_t word = 0;
         for (int half = 0; half < 2; ++half) {
             const __m256i part = half ? _mm512_extracti64x4_epi64(l, 1) : _mm512_castsi512_si256(l);
@@ -85,17 +49,9 @@ public:
     }
 
 private:
-    // Byte i: how many of the bits 0..i are set.
-    __m512i counts(std::uint64_t bits) const {
-        const __m512i all = _mm512_set1_epi64(static_cast<long long>(bits));
-        const __m512i lower = _mm512_popcnt_epi64(_mm512_and_si512(all, before_));
-        const __m512i own =
-            _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(all, byte_), upto_));
-        return _mm512_add_epi8(own, _mm512_shuffle_epi8(lower, spread_));
-    }
-
     Lookup lookup_;
-    __m512i member_, one_, before_, upto_, byte_, spread_;
+    RunningCounts counts_;
+    __m512i member_, one_;
 };
 
 // The members of a column in sorted order, compressed out of 64 positions at once.
@@ -145,7 +101,7 @@ private:
 }  // namespace NULLFOREST_ISA
 
 void walk_avx512(WalkTask& task) { walk<Avx512>(task); }
-void scan_avx512(ScanTask& task) { scan<Compress>(task); }
+void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
 void sweep_avx512(SweepTask& task) { sweep(task); }
 
 }  // namespace nullforest

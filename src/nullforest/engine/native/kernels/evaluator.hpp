@@ -39,14 +39,18 @@ struct Split {
     std::uint32_t n_left = 0;
     bool missing_left = false;
     std::uint32_t place = 0;  // of the feature among the candidates, in draw order
-    bool perfect = false;     // both children are pure, so that nothing can beat it
+    bool perfect = false;     // nothing can beat it, whatever the feature
+    // The first n_left + 1 members or more in the order of the feature, until the next search; null
+    // where the kernel does not say.
+    const std::uint16_t* sorted = nullptr;
 };
 
 // One per thread. Rules that every evaluator keeps, so that all find the same split:
 //   - candidates in draw order, positions ascending, missing right before missing left;
 //   - a later split wins only when its score is strictly greater (exactly, see split_scores.hpp);
 //   - any split that leaves min_leaf samples on both sides beats none, gain or not;
-//   - it may stop at a split into two pure children, since nothing can beat it.
+//   - it may stop at a split that nothing can beat: into two pure children, or as good as the best
+//     division of the members whatever the feature.
 class Evaluator {
 public:
     virtual ~Evaluator() = default;

@@ -26,7 +26,8 @@ public:
         node_.enter(node);
         const auto& task = node_.task;
         kernel_(node_.task);
-        split = {task.feature, task.n_left, task.missing_left, task.place, task.perfect()};
+        split = {task.feature, task.n_left,     task.missing_left,
+                 task.place,   task.perfect(), task.has_sorted ? task.sorted : nullptr};
         return task.found;
     }
 

@@ -45,7 +45,7 @@ protected:
         node_ = &node;
         task.n = node.n;
         task.draw_key = node.draw_key;
-        task.found = false;
+        task.found = task.has_sorted = false;
     }
     // The members of the node in the order of a column.
     SortedMembers& sort_by(std::uint32_t column) {

@@ -23,6 +23,9 @@ struct KernelTask {
     // the best so far
     bool found, missing_left;
     std::uint32_t feature, n_left, place;
+    // the members in the order of its feature, where the kernel says so at the end of a search
+    bool has_sorted;
+    std::uint16_t sorted[512 + 64];
     // instead of a search (`screened` is null then): whether each of these columns has a split as
     // good as the best (the first `n_or_equal` of them) or better (the others), or only of those up
     // to the first that has one. Missing values are not considered.
@@ -90,6 +93,13 @@ template <class Try>
 void try_candidates(const KernelTask& task, const Try& try_one) {
     Candidates(task.pool, task.draw_key)
         .each_fetched([&](std::uint32_t feature) { fetch_column(task, feature); }, try_one);
+}
+
+// The same a batch at a time: try_batch(features, their number, place of the first).
+template <class Try>
+void try_batches(const KernelTask& task, const Try& try_batch) {
+    Candidates(task.pool, task.draw_key)
+        .each_batch([&](std::uint32_t feature) { fetch_column(task, feature); }, try_batch);
 }
 
 // Fills in `passes`, by passes(column, whether as good is enough).

@@ -1,6 +1,7 @@
 // The best split of a node for every other criterion, on at most 512 ranked samples.
 //
-// The members are picked out of the presorted order with a bitmap; one pass adds up what crosses
+// A screen rejects most columns (envelopes.hpp), where there is one. For the others the members are
+// picked out of the presorted order with a bitmap; one pass adds up what crosses
 // the split (classes: sums of squared counts or entropy terms; numbers: D), a second compares all
 // positions with the best at once. Scores are those of split_scores.hpp to the last bit: with at
 // most 1 024 draws every integer involved is exact in a double.
@@ -13,6 +14,12 @@ namespace nullforest {
 
 struct ScanTask : KernelTask {
     static constexpr std::uint32_t kMost = 512, kMostDraws = 1024;
+    // Members, and classes among them, up to which the ceiling is worth its computation.
+    static constexpr std::uint32_t kMostCeiling = 12, kMostWeightedCeiling = 8;
+    static constexpr std::uint32_t kMostCeilingClasses = 5;
+    // Members from which a screen is worth its tables, and what its arithmetic has room for.
+    static constexpr std::uint32_t kFewestScreened = 13, kFewestScreenedWeighted = 9;
+    static constexpr std::uint32_t kMostScreenedClasses = 5, kMostScreenedDraws = 8;
     enum Kind { gini, entropy, variance };
 
     Kind kind;
@@ -23,16 +30,35 @@ struct ScanTask : KernelTask {
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
     const std::int64_t* crossing;      // variance: what a member adds to D
+    // for the screen (envelopes.hpp), where it can be used; tables indexed by sample
+    bool screens;
+    alignas(64) std::uint8_t unary[512];  // as many bits, from the lowest, as a sample has draws
+    // variance: what one draw of a sample adds to D, times `scale`, as an integer of 16 bits, and
+    // the sum of these over all draws
+    alignas(64) std::uint8_t low[512], high[512];
+    double scale, rounded_total;
+    // Gini: the classes of the node numbered anew; the class of each sample is in `low`
+    std::uint32_t n_present;
+    std::int64_t present_total[kMostScreenedClasses];
     const std::int64_t* class_total;
     std::int64_t sum_of_squares, sum_of_terms;  // over the classes of the node
     std::uint32_t n_classes;
     const std::int64_t* entropy_terms;
+    // the highest score of any division (ceiling.hpp), where it is known
+    bool has_ceiling;
+    double ceiling_top, ceiling_bottom;
+    std::int64_t ceiling_terms;
     // the best so far: top / bottom (Gini), top (variance), terms (entropy)
-    bool both_pure;
     double best_top, best_bottom;
     std::int64_t best_terms;
 
-    bool perfect() const { return found && both_pure; }
+    // Whether no split can beat the best.
+    bool perfect() const {
+        if (!found || !has_ceiling) return false;
+        if (kind == entropy) return best_terms >= ceiling_terms;
+        if (kind == variance) return best_top >= ceiling_top;
+        return best_top * ceiling_bottom >= ceiling_top * best_bottom;
+    }
 };
 
 using ScanKernel = void (*)(ScanTask& task);

@@ -1,7 +1,14 @@
-// The scan, written once; `Pick` brings the one step that differs between instruction sets:
+// The scan, written once; the steps that differ between instruction sets:
 //   Pick(task); pick(order, ninth, out)   the members in sorted order; may write 64 past the end
+//   Screen(task)                          kSlots columns at a time, where there is one:
+//     pick(slot, order, ninth)            the draws in sorted order
+//     expand(slot)                        each as often as it was drawn
+//     numbers_outside(slot, radius)       whether any sum of their numbers leaves the envelope
+//     classes_outside(slot, envelope)     the same for the counts of their classes
 #pragma once
-#include "kernels/scan_kernel.hpp"
+#include <type_traits>
+
+#include "kernels/envelopes.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -29,10 +36,50 @@ private:
     std::uint8_t member_[ScanTask::kMost];
 };
 
-template <class Pick, class Id, ScanTask::Kind kind, bool counts>
+// Every column is scored.
+struct NoScreen {
+    static constexpr bool kExists = false;
+    explicit NoScreen(const ScanTask&) {}
+    void close() {}
+    void pick(const std::uint32_t*, std::uint32_t) {}
+    bool passes(std::uint32_t) { return true; }
+};
+
+// Whether columns can hold a split as good as the best, by their envelope.
+template <class Simd, ScanTask::Kind kind>
+class EnvelopeScreen {
+public:
+    static constexpr bool kExists = true;
+    explicit EnvelopeScreen(const ScanTask& task) : task_(task), simd_(task), envelope_(task) {}
+
+    void close() {
+        if constexpr (kind == ScanTask::variance)
+            envelope_.close(task_.best_top);
+        else
+            envelope_.close(task_.best_top, task_.best_bottom);
+    }
+    void pick(const std::uint32_t* columns, std::uint32_t count) {
+        for (std::uint32_t c = 0; c < count; ++c)
+            simd_.pick(c, task_.column(columns[c]), task_.ninth_bits(columns[c]));
+        for (std::uint32_t c = 0; c < count && task_.counts; ++c) simd_.expand(c);
+    }
+    bool passes(std::uint32_t slot) const {
+        if constexpr (kind == ScanTask::variance)
+            return simd_.numbers_outside(slot, envelope_.radius());
+        else
+            return simd_.classes_outside(slot, envelope_);
+    }
+
+private:
+    const ScanTask& task_;
+    Simd simd_;
+    std::conditional_t<kind == ScanTask::variance, NumberEnvelope, ClassEnvelope> envelope_;
+};
+
+template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
 class Scan {
 public:
-    explicit Scan(ScanTask& task) : task_(task), pick_(task) {
+    explicit Scan(ScanTask& task) : task_(task), pick_(task), screen_(task) {
         padded_ = (task.n + 7) / 8 * 8;
         for (std::uint32_t i = 0; i < padded_; ++i) {  // entry i belongs to k = i + 1 members left
             const bool allowed = i + 1 >= task.min_leaf && i + 1 + task.min_leaf <= task.n;
@@ -43,22 +90,52 @@ public:
     }
 
     void run() {
-        try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
-            cross(feature);
-            if (any_better()) confirm(feature, place);
-            return task_.perfect();
-        });
+        search();
+        if (!task_.found) return;
+        pick_.pick(task_.column(task_.feature), task_.ninth_bits(task_.feature), id_);
+        for (std::uint32_t i = 0; i < task_.n; ++i) task_.sorted[i] = id_[i];
+        task_.has_sorted = true;
     }
 
     // Columns compared with a best that is known.
     void screen() {
+        screen_.close();
         screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
+            if (Screen::kExists) {
+                screen_.pick(&column, 1);
+                if (!screen_.passes(0)) return false;
+            }
             cross(column);
             return passes(column, or_equal);
         });
     }
 
 private:
+    void search() {
+        if constexpr (Screen::kExists)
+            try_batches(task_, [this](const std::uint32_t* features, std::uint32_t count,
+                                      std::uint32_t place) {
+                screen_.pick(features, count);
+                for (std::uint32_t c = 0; c < count; ++c)
+                    if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
+                        return true;
+                return false;
+            });
+        else
+            try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
+                return try_feature(feature, place);
+            });
+    }
+
+    // True when the search is over.
+    bool try_feature(std::uint32_t feature, std::uint32_t place) {
+        cross(feature);
+        if (!any_better() || !confirm(feature, place)) return false;
+        if (task_.perfect()) return true;
+        screen_.close();
+        return false;
+    }
+
     // Weights left and right of position i, and what a score is divided by (zero: not allowed).
     void weigh(std::uint32_t i, std::int64_t left) {
         left_[i] = static_cast<double>(left);
@@ -167,7 +244,10 @@ private:
         return terms_[i] >= task_.best_terms;
     }
 
-    void confirm(std::uint32_t feature, std::uint32_t place) {
+    // Takes the best of the splits that beat the best; false where there is none between different
+    // values.
+    bool confirm(std::uint32_t feature, std::uint32_t place) {
+        bool better = false;
         const std::uint8_t* boundary = nullptr;
         const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         for (std::uint32_t i = first; i < last; ++i) {
@@ -176,25 +256,23 @@ private:
                 if (!boundary) boundary = task_.boundaries(task_.owner, feature);
                 if (!boundary[i]) continue;
             }
-            task_.found = true;
+            better = task_.found = true;
             task_.feature = feature;
             task_.place = place;
             task_.n_left = i + 1;
             if (kind == ScanTask::entropy) {
                 task_.best_terms = terms_[i];
-                task_.both_pure = terms_[i] == 0;
                 continue;
             }
             task_.best_top = top_[i];
             task_.best_bottom = divide_[i];
-            task_.both_pure = kind == ScanTask::variance
-                                  ? task_.n == 2
-                                  : top_[i] == static_cast<double>(task_.weight) * divide_[i];
         }
+        return better;
     }
 
     ScanTask& task_;
     Pick pick_;
+    Screen screen_;
     std::uint32_t padded_;
     Id id_[ScanTask::kMost + 64];
     double allowed_[ScanTask::kMost], left_[ScanTask::kMost], right_[ScanTask::kMost];
@@ -204,34 +282,42 @@ private:
     std::int64_t in_left_[ScanTask::kMost];
 };
 
-template <class Pick, class Id, ScanTask::Kind kind, bool counts>
-void scan_counting(ScanTask& task) {
-    Scan<Pick, Id, kind, counts> scan(task);
+template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
+void scan_screened(ScanTask& task) {
+    Scan<Pick, Screen, Id, kind, counts> scan(task);
     task.screened ? scan.screen() : scan.run();
 }
 
-template <template <class> class Pick, class Id, ScanTask::Kind kind>
-void scan_kind(ScanTask& task) {
-    task.counts ? scan_counting<Pick<Id>, Id, kind, true>(task)
-                : scan_counting<Pick<Id>, Id, kind, false>(task);
+template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
+void scan_counting(ScanTask& task) {
+    if constexpr (Screen::kExists && kind != ScanTask::entropy)
+        if (task.screens)
+            return scan_screened<Pick, EnvelopeScreen<Screen, kind>, Id, kind, counts>(task);
+    scan_screened<Pick, NoScreen, Id, kind, counts>(task);
 }
 
-template <template <class> class Pick, class Id>
+template <template <class> class Pick, class Screen, class Id, ScanTask::Kind kind>
+void scan_kind(ScanTask& task) {
+    task.counts ? scan_counting<Pick<Id>, Screen, Id, kind, true>(task)
+                : scan_counting<Pick<Id>, Screen, Id, kind, false>(task);
+}
+
+template <template <class> class Pick, class Screen, class Id>
 void scan_width(ScanTask& task) {
     if (task.kind == ScanTask::gini)
-        scan_kind<Pick, Id, ScanTask::gini>(task);
+        scan_kind<Pick, Screen, Id, ScanTask::gini>(task);
     else if (task.kind == ScanTask::entropy)
-        scan_kind<Pick, Id, ScanTask::entropy>(task);
+        scan_kind<Pick, Screen, Id, ScanTask::entropy>(task);
     else
-        scan_kind<Pick, Id, ScanTask::variance>(task);
+        scan_kind<Pick, Screen, Id, ScanTask::variance>(task);
 }
 
-template <template <class> class Pick>
+template <template <class> class Pick, class Screen = NoScreen>
 void scan(ScanTask& task) {
     if (task.n_samples <= 256)
-        scan_width<Pick, std::uint8_t>(task);
+        scan_width<Pick, Screen, std::uint8_t>(task);
     else
-        scan_width<Pick, std::uint16_t>(task);
+        scan_width<Pick, Screen, std::uint16_t>(task);
 }
 
 }  // namespace NULLFOREST_ISA

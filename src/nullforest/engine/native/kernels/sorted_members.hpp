@@ -91,6 +91,12 @@ public:
         return s;
     }
 
+    // The same, where the first of them are known already and no value is missing.
+    void take(const std::uint16_t* sorted, std::uint32_t known, std::uint32_t count) {
+        n = n_known = count;
+        std::copy(sorted, sorted + known, sample.begin());
+    }
+
 private:
     void sort_first(std::size_t feature, std::uint32_t most) {
         if (table_.by_order())

@@ -51,6 +51,7 @@ public:
         try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
             return try_feature(feature, place);
         });
+        if (task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
     }
 
     // Columns compared with a best that is known.
@@ -117,6 +118,25 @@ private:
             base += count_ones(bits[k0 / 64]);
         }
         return false;
+    }
+
+    // The members up to the one behind the best split.
+    void sort_members() {
+        const std::uint8_t* order = task_.column(task_.feature);
+        const std::uint64_t* ninth = task_.ninth_bits(task_.feature);
+        const bool wide = task_.n_samples > 256;
+        std::uint32_t found = 0;
+        for (std::uint32_t w = 0; w < task_.n_words && found <= task_.n_left; ++w) {
+            std::uint64_t members, ones;
+            simd_.gather(order, ninth, w, members, ones);
+            if (w + 1 == task_.n_words) members &= last_mask_;
+            for (; members; members &= members - 1) {
+                const std::uint32_t i = lowest_one(members);
+                const std::uint32_t high = wide ? ninth[w] >> i & 1 : 0;
+                task_.sorted[found++] = static_cast<std::uint16_t>(order[64 * w + i] | high << 8);
+            }
+        }
+        task_.has_sorted = found > task_.n_left;
     }
 
     // Whether the values of the members k and k + 1, counted from 1, differ.

@@ -64,6 +64,24 @@ public:
         }
     }
 
+    // Calls try_batch(features, their number, place of the first), fetched one batch ahead.
+    template <class Fetch, class Try>
+    void each_batch(const Fetch& fetch, const Try& try_batch) {
+        std::uint32_t buffers[2][kBatch], *now = buffers[0], *then = buffers[1];
+        std::uint32_t place = 0, count = next_batch(now);
+        for (std::uint32_t c = 0; c < count; ++c) fetch(now[c]);
+        while (count) {
+            const std::uint32_t n_then = next_batch(then);
+            for (std::uint32_t c = 0; c < n_then; ++c) fetch(then[c]);
+            if (try_batch(static_cast<const std::uint32_t*>(now), count, place)) return;
+            place += count;
+            count = n_then;
+            std::uint32_t* swap = now;
+            now = then;
+            then = swap;
+        }
+    }
+
 private:
     Shuffle shuffle_;
     const std::uint32_t* features_;

@@ -177,7 +177,12 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
 
 bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    const bool by_order = members.list(samples, n, split.feature, split.n_left);
+    // The kernel's own list will do where no out-of-bag sample has to be placed.
+    bool by_order = false;
+    if (split.sorted && node.oob_begin == node.oob_end)
+        members.take(split.sorted, split.n_left + 1, n);
+    else
+        by_order = members.list(samples, n, split.feature, split.n_left);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
