@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 
+import anndata
 import h5py
 import numpy as np
 import pandas as pd
@@ -69,9 +70,19 @@ def test_matrices_of_cell_ranger_are_read(make, tmp_path, run):
     np.testing.assert_array_equal(table.X.toarray(), X[:, table.columns])
     assert table.sample_ids.tolist() == barcodes
     assert table.annotations["name"].tolist() == [f"GENE{i}" for i in table.columns]
-    result = run("select", path, "-t", "kind", "--sample-table", tmp_path / "cells.csv", *QUICK)
+    about, out = tmp_path / "cells.csv", tmp_path / "out.h5ad"
+    pd.read_csv(about).iloc[:-2].to_csv(about, index=False)  # two cells are of no kind
+    options = ("--sample-table", about, "--matched-only", "--h5ad", out)
+    result = run("select", path, "-t", "kind", *options, *QUICK)
     assert result.exit_code == 0, result.stderr
     assert "ENSG10 (GENE10)" in result.stdout
+    back = anndata.read_h5ad(out)
+    np.testing.assert_array_equal(back.X.toarray(), X)
+    assert back.obs_names.tolist() == barcodes
+    assert back.obs["kind"].isna().tolist() == [False] * 78 + [True] * 2
+    assert back.var.loc["ENSG10", "name"] == "GENE10"
+    assert "ENSG10" in back.var_names[back.var["nullforest_selected"]]
+    assert back.uns["nullforest"]["n_samples"] == 78
 
 
 def test_scanpy_reads_the_same_matrix(tmp_path):

@@ -157,6 +157,55 @@ def test_batches_are_blocks(tmp_path):
         nf.select_genes(data.X, "group")
 
 
+def with_raw():
+    """Cells with all genes in `raw`, and genes 100 to 149 and one of its own left."""
+    data = cells(scipy.sparse.csr_matrix)
+    kept = data[:, 100:150].copy()
+    kept.raw = data
+    kept.var_names = ["another", *kept.var_names[1:]]
+    return kept
+
+
+def test_raw_is_the_layer_of_all_genes(tmp_path, run):
+    settings = {"trees": 300, "error": "fwer"}
+    expected = nf.select_genes(cells(scipy.sparse.csr_matrix), "group", names="symbol", **settings)
+    data = with_raw()
+    selection = nf.select_genes(data, "group", layer="raw", names="symbol", **settings)
+    np.testing.assert_array_equal(selection.pvalues, expected.pvalues)
+    assert selection.selected.tolist() == ["ENSG00007"]
+    path, out = tmp_path / "raw.h5ad", tmp_path / "out.h5ad"
+    with_raw().write_h5ad(path)
+    arguments = ("--layer", "raw", "--names", "symbol", "--h5ad", out)
+    result = run("select", path, "-t", "group", *arguments, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    for each in (data, anndata.read_h5ad(out)):
+        raw = each.raw.var
+        assert raw.index[raw["nullforest_selected"]].tolist() == ["ENSG00007"]
+        there = each.var["nullforest_p_value"]
+        assert np.isnan(there["another"])
+        np.testing.assert_array_equal(there[1:], raw.loc[each.var_names[1:], "nullforest_p_value"])
+        assert each.var["nullforest_selected"].dtype == bool
+    view = with_raw()[:60]
+    assert nf.select_genes(view, "group", layer="raw", **settings).tally.n_samples == 60
+    backed = anndata.read_h5ad(path, backed="r")
+    again = nf.select_genes(backed, "group", layer="raw", **settings)
+    np.testing.assert_array_equal(again.pvalues, expected.pvalues)
+    backed.file.close()
+
+
+def test_survival_times_of_cells_or_patients():
+    data = cells(n=200)
+    rng = np.random.default_rng(0)
+    data.obs["days"] = rng.exponential(np.exp(-np.asarray(data.X[:, 7], float)))
+    data.obs["died"] = rng.random(200) < 0.8
+    selection = nf.select_genes(data, time="days", event="died", trees=1000)
+    assert selection.selected.tolist() == ["ENSG00007"]
+    assert data.var.loc["ENSG00007", "nullforest_hazard"] == "higher"
+    for wrong in ({}, {"target": "group", "time": "days"}, {"time": "days"}):
+        with pytest.raises(nf.InputError, match="both time= and event="):
+            nf.select_genes(data, **wrong)
+
+
 def test_what_scanpy_writes_is_read(tmp_path, run):
     import scanpy as sc  # slow to import, and no other test needs it
 

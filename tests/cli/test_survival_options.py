@@ -137,3 +137,25 @@ def test_tables_of_every_format_hold_survival_times(patients, data, tmp_path, ru
         np.testing.assert_array_equal(
             simulated.y["event"], nf.simulate.survival(60, 20, 2, censoring=0.5)[1]["event"]
         )
+
+
+def test_what_a_covariate_says_of_survival_is_adjusted_for(tmp_path, run):
+    rng = np.random.default_rng(5)
+    n = 300
+    frame = pd.DataFrame(rng.normal(size=(n, 30))).add_prefix("gene ")
+    age = rng.normal(size=n)
+    frame["gene 3"] = age + 0.5 * rng.normal(size=n)  # tells the time through age alone
+    hazard = np.exp(1.2 * age + 1.0 * frame["gene 8"])
+    frame["days"], frame["died"] = np.ceil(1000 * rng.exponential(1 / hazard)), 1
+    frame.loc[rng.random(n) < 0.3, "died"] = 0
+    frame.assign(age=60 + 10 * age).to_csv(tmp_path / "patients.csv", index=False)
+    selected = {}
+    for name, options in {"plain": ("--drop", "age"), "adjusted": ("--adjust", "age")}.items():
+        given = ("select", tmp_path / "patients.csv", *SURVIVAL, *options, "--max-trees", 4000)
+        result = run(*given, "--json", tmp_path / name)
+        assert result.exit_code == 0, result.stderr
+        rows = json.loads((tmp_path / name).read_text())["selected"]
+        selected[name] = {row["feature"] for row in rows}
+    assert {"gene 3", "gene 8"} <= selected["plain"]
+    assert "gene 8" in selected["adjusted"]
+    assert "gene 3" not in selected["adjusted"]

@@ -31,7 +31,9 @@ class MatrixReading:
         str | None,
         _matrix(help="Samples to use: a condition on their columns, such as \"tissue == 'skin'\"."),
     ] = None
-    layer: Annotated[str | None, _matrix(help="Layer of an .h5ad file, instead of X.")] = None
+    layer: Annotated[str | None, _matrix(help="Layer of an .h5ad file, or raw, instead of X.")] = (
+        None
+    )
     names: Annotated[
         str | None,
         _matrix(help="Column of the genes of an .h5ad file that is shown beside their names."),

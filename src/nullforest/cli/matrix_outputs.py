@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
+from nullforest.io.matrix_files import MatrixOptions, kind_of, read_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,10 +19,17 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 
+#: Kinds of data that are written as .h5ad.
+_OF_CELLS = ("h5ad", "10x", "mtx")
+
+
 def check_outputs(outputs: Outputs, data: list[Path], table: Table) -> None:
     """Refuse, before the forest is grown, files that these data do not give."""
-    if outputs.h5ad is not None and data[0].suffix != ".h5ad":
-        raise InputError("--h5ad writes the data again, which are no .h5ad file; leave it out.")
+    if outputs.h5ad is not None and kind_of(data) not in _OF_CELLS:
+        raise InputError(
+            "--h5ad writes the data again, which are neither an .h5ad file nor a 10x matrix; leave "
+            "it out."
+        )
     for name in ("maps", "clusters"):  # names of options and attributes alike
         if getattr(outputs, name) is not None and table.geometry is None:
             raise InputError(f"--{name} is for images, and {data[0]} is none; leave it out.")
@@ -83,11 +91,15 @@ def with_clusters(table: Table, selection: Selection) -> tuple[Selection, pd.Dat
 
 
 def matrix_outputs(
-    data: Path, table: Table, selection: Selection, groups: GroupSelection | None = None
+    data: Path,
+    table: Table,
+    selection: Selection,
+    groups: GroupSelection | None = None,
+    layer: str | None = None,
 ) -> Writers:
     """Writers of the files that carry the results back, by their option."""
     from nullforest.features.clusters import find_clusters
-    from nullforest.features.genes import write_h5ad
+    from nullforest.features.genes import write_h5ad, write_new_h5ad
     from nullforest.report.maps import write_maps
 
     def clusters(path: Path) -> None:
@@ -100,9 +112,16 @@ def matrix_outputs(
         with writing(path) as file:
             groups.table.to_csv(file, index=False)
 
+    def h5ad(path: Path) -> None:
+        kind = kind_of([data])
+        if kind == "h5ad" or kind is None:
+            write_h5ad(data, path, selection, layer=layer)
+        else:  # read again: the table has only cells and genes that were used
+            write_new_h5ad(read_matrix([data], kind, MatrixOptions()), table, path, selection)
+
     return {
         "group-table": group_table,
-        "h5ad": lambda path: write_h5ad(data, path, selection),
+        "h5ad": h5ad,
         "maps": lambda path: write_maps(selection, table.geometry, path),
         "clusters": clusters,
         "plot": lambda path: _draw(path, table, selection),

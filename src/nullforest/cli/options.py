@@ -101,7 +101,7 @@ TableOut = Annotated[Path | None, _out("--table", help="The table, as CSV.")]
 JsonOut = Annotated[Path | None, _out("--json", help="The result, as JSON.")]
 ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser (HTML).")]
 H5adOut = Annotated[
-    Path | None, _out("--h5ad", help="The .h5ad file again, with the results in var and uns.")
+    Path | None, _out("--h5ad", help="The cells again as .h5ad, with the results in var and uns.")
 ]
 MapsOut = Annotated[
     Path | None,

@@ -155,7 +155,7 @@ def select(
                 features=features_in_report,
                 link=link,
             ),
-            matrix_outputs(data[0], read, selection, found_groups),
+            matrix_outputs(data[0], read, selection, found_groups, reading.layer),
         )
     screen.show(selection)
     screen.show_parts(found_clusters, found_groups)

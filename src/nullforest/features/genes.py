@@ -12,9 +12,11 @@ import numpy as np
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
 from nullforest.features.table_selection import select_table
+from nullforest.io.feature_matrix import FeatureMatrix
 from nullforest.io.matrix_files import MatrixOptions
-from nullforest.io.omics.annotated import matrix_of
-from nullforest.io.tables import matrix_table
+from nullforest.io.omics.annotated import matrix_of, takes_raw
+from nullforest.io.survival_columns import SurvivalColumns, TargetName
+from nullforest.io.tables import Table, matrix_table
 from nullforest.io.target_column import Task
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate
@@ -32,8 +34,10 @@ _COLUMNS = {
 
 def select_genes(
     data: Any,
-    target: str,
+    target: str | None = None,
     *,
+    time: str | None = None,
+    event: str | None = None,
     blocks: str | None = None,
     adjust: Iterable[str] = (),
     layer: str | None = None,
@@ -59,15 +63,18 @@ def select_genes(
     data : AnnData
         In memory or backed, sparse or dense; a view becomes an AnnData of its own, as scanpy's
         functions make it.
-    target : str
+    target : str, optional
         Column of `obs` to predict: a group, or a number.
+    time, event : str, optional
+        Columns of `obs` with survival times and events, instead of a target.
     blocks : str, optional
         Column of `obs` with the batch or donor of each cell: genes are tested for what they say
         beyond it.
     adjust : iterable of str
         Columns of `obs` with covariates, such as age or depth; see :func:`nullforest.grow`.
     layer : str, optional
-        Layer to take instead of `X`.
+        Layer to take instead of `X`. "raw" takes `raw`, unless a layer has this name; its results
+        are in `raw.var`, and those of the genes that are left in `var`.
     names : str, optional
         Column of `var` that is shown beside the names of the genes, such as their symbols.
     task : {"auto", "classification", "regression"}
@@ -95,22 +102,44 @@ def select_genes(
     """
     if not (hasattr(data, "var_names") and hasattr(data, "obs")):
         raise InputError("select_genes takes an AnnData; read one with anndata.read_h5ad(path).")
+    columns = _target(target, time, event)
     matrix = matrix_of(data, layer=layer, names=names)
     roles: dict[str, Any] = {"blocks": blocks, "adjust": tuple(adjust), "task": task}
-    table = matrix_table(matrix, target, MatrixOptions(), "the AnnData", **roles)
+    table = matrix_table(matrix, columns, MatrixOptions(), "the AnnData", **roles)
     rate: dict[str, Any] = {"alpha": alpha, "error": error, "null": null}
     selection = select_table(table, trees=trees, max_trees=max_trees, **rate, **settings)
-    annotate(data, selection, key_added)
+    annotate(data, selection, key_added, layer)
     return selection
 
 
-def annotate(data: Any, selection: Selection, key_added: str = "nullforest") -> None:
+def _target(target: str | None, time: str | None, event: str | None) -> TargetName:
+    if target is not None and time is None and event is None:
+        return target
+    if target is None and time is not None and event is not None:
+        return SurvivalColumns(event, time)
+    raise InputError("Give the column to predict, target=, or both time= and event=.")
+
+
+def annotate(
+    data: Any, selection: Selection, key_added: str = "nullforest", layer: str | None = None
+) -> None:
     """Add a selection to the genes of an AnnData; see :func:`select_genes`."""
     if data.is_view:
         data._init_as_actual(data.copy())
-    for name, values in gene_columns(selection, data.n_vars).items():
-        data.var[f"{key_added}_{name}"] = values
+    if takes_raw(data, layer):
+        _add_columns(data.raw.var, selection, key_added)
+        _add_columns(data.var, selection, key_added, among=data.raw.var_names)
+    else:
+        _add_columns(data.var, selection, key_added)
     data.uns[key_added] = storable(selection.to_dict())
+
+
+def _add_columns(var: Any, selection: Selection, key_added: str, among: Any = None) -> None:
+    """Add the results to the genes `var`: all of those tested, or some of the genes `among`."""
+    tested = var.index if among is None else among
+    place = tested.get_indexer(var.index)  # −1 where a gene is not among them
+    for name, values in gene_columns(selection, len(tested) + 1).items():  # the last: no test
+        var[f"{key_added}_{name}"] = values[place]
 
 
 def gene_columns(selection: Selection, n_genes: int) -> dict[str, Any]:
@@ -131,7 +160,11 @@ def gene_columns(selection: Selection, n_genes: int) -> dict[str, Any]:
 
 
 def write_h5ad(
-    source: Path, path: Path, selection: Selection, key_added: str = "nullforest"
+    source: Path,
+    path: Path,
+    selection: Selection,
+    key_added: str = "nullforest",
+    layer: str | None = None,
 ) -> None:
     """Write a copy of an .h5ad file with the selection in `var` and `uns`.
 
@@ -143,10 +176,41 @@ def write_h5ad(
         shutil.copyfile(source, partial)
         with h5py.File(partial, "r+") as h5:
             var = anndata.io.read_elem(h5["var"])
-            for name, values in gene_columns(selection, len(var)).items():
-                var[f"{key_added}_{name}"] = values
+            among = None
+            if layer == "raw" and "raw" not in h5.get("layers", ()):
+                raw = anndata.io.read_elem(h5["raw/var"])
+                among = raw.index
+                _add_columns(raw, selection, key_added)
+                anndata.io.write_elem(h5, "raw/var", raw)
+            _add_columns(var, selection, key_added, among)
             anndata.io.write_elem(h5, "var", var)
             anndata.io.write_elem(h5, f"uns/{key_added}", storable(selection.to_dict()))
+
+
+def write_new_h5ad(
+    matrix: FeatureMatrix,
+    table: Table,
+    path: Path,
+    selection: Selection,
+    key_added: str = "nullforest",
+) -> None:
+    """Write the matrix of a 10x file as .h5ad, with its target in `obs` and the selection."""
+    import pandas as pd
+
+    anndata = optional("anndata", "omics", "Writing .h5ad")
+    obs = matrix.samples.copy()
+    var = pd.DataFrame(index=pd.Index(matrix.feature_names.astype(object)))
+    if matrix.annotations is not None:
+        var = matrix.annotations.set_axis(var.index, axis=0)
+    fields = table.y.dtype.names or (table.target,)
+    for name in fields:
+        known = table.y[name] if table.y.dtype.names else table.y
+        values = pd.Series(known, index=table.sample_ids).reindex(obs.index)
+        obs[name] = values.astype("category") if table.task == "classification" else values
+    data = anndata.AnnData(matrix.X, obs=obs, var=var)
+    annotate(data, selection, key_added)
+    with writing_beside(path) as partial:
+        data.write_h5ad(partial)
 
 
 def storable(content: Mapping[str, Any]) -> dict[str, Any]:

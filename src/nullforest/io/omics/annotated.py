@@ -28,7 +28,7 @@ def read_h5ad(path: Path, *, layer: str | None = None, names: str | None = None)
     ----------
     path : Path
     layer : str, optional
-        Layer to take instead of `X`.
+        Layer to take instead of `X`; "raw" for `raw`.
     names : str, optional
         Column of `var` that is shown beside the name of each gene, such as its symbol.
     """
@@ -54,16 +54,18 @@ def matrix_of(
     ['0', '1', '2']
     """
     known = list(data.layers)
-    if layer is not None and layer not in known:
+    raw = takes_raw(data, layer)
+    if layer is not None and layer not in known and not raw:
         has = f"it has {listed(known)}" if known else "it has none"
         raise InputError(f"{source} has no layer {layer!r}; {has}.")
-    inner = data.X if layer is None else data.layers[layer]
+    part = data.raw if raw else data
+    inner = part.X if layer is None or raw else data.layers[layer]
     if inner is None:
         raise InputError(
             f"{source} holds no matrix X; name a layer with --layer"
             f"{f', such as {known[0]}' if known else ''}."
         )
-    identifiers = texts_of(data.var_names)
+    identifiers = texts_of(part.var_names)
     if len(np.unique(identifiers)) < len(identifiers):
         raise InputError(
             f"Genes of {source} have equal names; call data.var_names_make_unique() and save it "
@@ -73,9 +75,23 @@ def matrix_of(
         X=_columns(inner),
         feature_names=identifiers,
         samples=data.obs.copy(),
-        annotations=None if names is None else symbols_of(data.var, names, source),
+        annotations=None if names is None else symbols_of(part.var, names, source),
         unit="gene",
     )
+
+
+def takes_raw(data: Any, layer: str | None) -> bool:
+    """Whether a layer means `raw`, the genes before some were left out, and no layer of that name.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> data = anndata.AnnData(np.eye(3, dtype=np.float32))
+    >>> data.raw = data
+    >>> takes_raw(data, "raw"), takes_raw(data, None)
+    (True, False)
+    """
+    return layer == "raw" and "raw" not in data.layers and data.raw is not None
 
 
 def symbols_of(var: pd.DataFrame, column: str, source: str) -> pd.DataFrame:
