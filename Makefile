@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
-.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable study study-calibration \
   study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -26,7 +26,7 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser axe ranger java plink ## lint, types and the whole test suite
+test: $(VENV)/.installed lint browser axe ranger java plink arm valgrind ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
 # Tests that need a program from outside Python skip with a reason where it is missing and cannot be
@@ -65,6 +65,16 @@ endif
 plink: ## PLINK, which makes the genotypes of the tests; installed where that can be done
 ifeq ($(shell command -v plink1.9 || command -v plink),)
 	$(call debian_packages,plink1.9,genotypes)
+endif
+
+arm: ## a cross compiler and an emulator of 64-bit ARM processors; installed where that can be done
+ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64)),)
+	$(call debian_packages,g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user,the kernels for ARM)
+endif
+
+valgrind: ## valgrind, which watches the kernels read memory; installed where that can be done
+ifeq ($(shell command -v valgrind),)
+	$(call debian_packages,valgrind libc6-dbg,reads of memory that was never written)
 endif
 
 lint: $(VENV)/.installed ## ruff and mypy
@@ -156,10 +166,11 @@ sanitize: ## the native tests and 1 000 hostile calls under the address and unde
 		-k "not against_sklearn and not address_space and not valgrind" # sanitizers need more addresses than those tests allow
 	$(SANITIZED) -m fuzz --calls 1000
 
-portable: ## the native tests on a build without AVX2 and AVX-512
+portable: arm ## the native tests on a build without AVX2 and AVX-512; forests compared with those of an emulated ARM processor
 	$(PYTHON) -m venv $(VENV)-portable
 	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
 		--config-settings=build-dir=build/portable '.[test]'
+	$(VENV)-portable/bin/python tests/native/processors.py build/processors
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.

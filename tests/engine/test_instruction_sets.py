@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 import nullforest as nf
 from nullforest.engine import RankTable, _native
 
-ISAS = ["portable", "avx2", "avx512"]
+ARM = platform.machine() in ("aarch64", "arm64")
+ISAS = ["portable", "neon"] if ARM else ["portable", "avx2", "avx512"]
 
 
 def outcome(rng, kind, S):
@@ -88,10 +90,12 @@ def test_samples_in_the_order_of_their_classes(isa, levels, monkeypatch):
 
 def test_an_unknown_instruction_set_is_named(monkeypatch):
     monkeypatch.setenv("NULLFOREST_ISA", "avx-2")
-    with pytest.raises(nf.InputError, match=r"'avx-2'.* generic, portable, avx2 or avx512"):
+    with pytest.raises(nf.InputError, match=r"'avx-2'.* generic, portable, avx2, avx512 or neon"):
         nf.grow(np.eye(8), np.arange(8) % 2, trees=2)
     monkeypatch.setenv("NULLFOREST_ISA", "")
-    assert _native.isa() in ("portable", "avx2", "avx512")
+    assert _native.isa() in ISAS
+    monkeypatch.setenv("NULLFOREST_ISA", "avx2" if ARM else "neon")  # of other processors
+    assert _native.isa() == "portable"
 
 
 def test_every_compiled_instruction_is_checked_for():

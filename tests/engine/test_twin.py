@@ -7,6 +7,7 @@ sums of fewer than a hundred terms.
 
 from __future__ import annotations
 
+import platform
 import re
 from pathlib import Path
 
@@ -34,7 +35,8 @@ CRITERION = {
 WEIGHTS = ["none", "samples", "classes", "both", "zeros"]
 #: The kernels of the engine, by the variable that chooses one; what the processor or the build
 #: lacks falls back to a portable one.
-KERNELS = ["generic", "portable", "avx2", "avx512"]
+ARM = platform.machine() in ("aarch64", "arm64")
+KERNELS = ["generic", "portable", *(["neon"] if ARM else ["avx2", "avx512"])]
 #: One below, at and above every size at which tables are stored, or members sorted, differently.
 SIZES = [63, 65, 128, 255, 257, 400, 512, 513, 700]
 

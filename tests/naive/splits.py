@@ -31,6 +31,25 @@ def offers(column, members):
 # ---- 6. Scores
 
 
+def binary_logarithm(x):
+    """Section 6b: doubles, in the stated order."""
+    m, e = math.frexp(x)
+    if m < 0.70710678118654752440:
+        m, e = 2 * m, e - 1
+    z = (m - 1) / (m + 1)
+    s = 0.0
+    for k in range(11, -1, -1):
+        s = s * (z * z) + series_coefficient(k)
+    return e + z * s
+
+
+@cache
+def series_coefficient(k):
+    with localcontext() as context:
+        context.prec = 60
+        return float(2 / ((2 * k + 1) * Decimal(2).ln()))
+
+
 @cache
 def entropy_term(j):
     if j == 0:
@@ -124,7 +143,11 @@ def real_score(outcome, w, members, crossed):
         def term(part, W):
             if not (part > 0 and W > 0):
                 return 0.0
-            return part * part / W if outcome.criterion == "gini" else part * math.log2(part / W)
+            return (
+                part * part / W
+                if outcome.criterion == "gini"
+                else part * binary_logarithm(part / W)
+            )
 
         score = 0.0
         for a, b in zip(left, right, strict=True):
@@ -189,7 +212,7 @@ def measure(outcome, w, members):
             p = part / W
             h += p * p
             if p > 0:
-                entropy -= p * math.log2(p)
+                entropy -= p * binary_logarithm(p)
         return Measure(W, 1.0 - h if outcome.criterion == "gini" else entropy, False)
     W = 0.0
     for s in members:

@@ -12,33 +12,31 @@ namespace {
 // Every option that CMakeLists.txt compiles the kernels with has its test here.
 bool supported(Isa isa) {
     if (isa == Isa::generic || isa == Isa::portable) return true;
-#ifdef NULLFOREST_PORTABLE_ONLY
-    return false;
-#else
+#if defined(NULLFOREST_HAS_AVX)
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-                      __builtin_cpu_supports("lzcnt");
+                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     if (isa == Isa::avx2) return avx2;
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
-           __builtin_cpu_supports("avx512vpopcntdq");
+    return isa == Isa::avx512 && avx2 && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq");
+#elif defined(NULLFOREST_HAS_NEON)
+    return isa == Isa::neon;
+#else
+    return false;
 #endif
 }
 
-// One kernel, in the version for an instruction set.
-template <class Version>
-Version version(Isa isa, Version portable, Version avx2, Version avx512) {
-    return isa == Isa::avx512 ? avx512 : isa == Isa::avx2 ? avx2 : portable;
-}
-
-#ifdef NULLFOREST_PORTABLE_ONLY
-#define NULLFOREST_VERSION(isa, kernel) \
-    version(isa, kernel##_portable, kernel##_portable, kernel##_portable)
+// One kernel, in the version for an instruction set that is supported.
+#if defined(NULLFOREST_HAS_AVX)
+#define NULLFOREST_VERSION(isa, kernel)                \
+    ((isa) == Isa::avx512 ? kernel##_avx512            \
+     : (isa) == Isa::avx2 ? kernel##_avx2 : kernel##_portable)
+#elif defined(NULLFOREST_HAS_NEON)
+#define NULLFOREST_VERSION(isa, kernel) ((isa) == Isa::neon ? kernel##_neon : kernel##_portable)
 #else
-#define NULLFOREST_VERSION(isa, kernel) \
-    version(isa, kernel##_portable, kernel##_avx2, kernel##_avx512)
+#define NULLFOREST_VERSION(isa, kernel) kernel##_portable
 #endif
 
 bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
@@ -56,7 +54,8 @@ std::string isa_name(Isa isa) {
         case Isa::generic: return "generic";
         case Isa::portable: return "portable";
         case Isa::avx2: return "avx2";
-        default: return "avx512";
+        case Isa::avx512: return "avx512";
+        default: return "neon";
     }
 }
 
@@ -64,13 +63,13 @@ Isa chosen_isa() {
     const char* variable = std::getenv("NULLFOREST_ISA");
     const std::string name = variable ? variable : "";
     bool known = name.empty();
-    for (Isa isa : {Isa::avx512, Isa::avx2, Isa::portable, Isa::generic}) {
+    for (Isa isa : {Isa::avx512, Isa::avx2, Isa::neon, Isa::portable, Isa::generic}) {
         if (supported(isa) && (name.empty() || name == isa_name(isa))) return isa;
         known = known || name == isa_name(isa);
     }
     require(known, "The environment variable NULLFOREST_ISA is '" + name +
-                       "', which is no instruction set; unset it, or use generic, portable, avx2 "
-                       "or avx512.");
+                       "', which is no instruction set; unset it, or use generic, portable, avx2, "
+                       "avx512 or neon.");
     return Isa::portable;
 }
 

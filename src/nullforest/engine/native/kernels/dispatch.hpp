@@ -10,8 +10,8 @@
 namespace nullforest {
 
 // The best instruction set of the processor, or the one that the environment variable
-// NULLFOREST_ISA names (generic, portable, avx2, avx512); portable where this build or processor
-// does not have that. Throws InputError for any other name.
+// NULLFOREST_ISA names (generic, portable, avx2, avx512, neon); portable where this build or
+// processor does not have that. Throws InputError for any other name.
 Isa chosen_isa();
 std::string isa_name(Isa isa);
 

@@ -9,7 +9,7 @@
 namespace nullforest {
 
 // The kernels to use: the generic ones, or the fast ones for an instruction set (see dispatch.hpp).
-enum class Isa { generic, portable, avx2, avx512 };
+enum class Isa { generic, portable, avx2, avx512, neon };
 
 struct Settings {
     std::uint32_t candidates = 1;  // features compared at a node

@@ -65,5 +65,6 @@ using ScanKernel = void (*)(ScanTask& task);
 void scan_portable(ScanTask& task);
 void scan_avx2(ScanTask& task);
 void scan_avx512(ScanTask& task);
+void scan_neon(ScanTask& task);
 
 }  // namespace nullforest

@@ -7,11 +7,11 @@
 // the samples cross.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
+#include "table/binary_logarithm.hpp"
 #include "table/outcome.hpp"
 
 namespace nullforest {
@@ -177,7 +177,7 @@ private:
     double term(double part, double side) const {
         if (!(part > 0.0) || !(side > 0.0)) return 0.0;
         return outcome_.criterion == Criterion::gini ? part * part / side
-                                                     : part * std::log2(part / side);
+                                                     : part * binary_logarithm(part / side);
     }
 };
 

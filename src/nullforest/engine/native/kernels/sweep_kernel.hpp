@@ -30,5 +30,6 @@ using SweepKernel = void (*)(SweepTask& task);
 void sweep_portable(SweepTask& task);
 void sweep_avx2(SweepTask& task);
 void sweep_avx512(SweepTask& task);
+void sweep_neon(SweepTask& task);
 
 }  // namespace nullforest

@@ -21,5 +21,6 @@ using WalkKernel = void (*)(WalkTask& task);
 void walk_portable(WalkTask& task);
 void walk_avx2(WalkTask& task);
 void walk_avx512(WalkTask& task);
+void walk_neon(WalkTask& task);
 
 }  // namespace nullforest

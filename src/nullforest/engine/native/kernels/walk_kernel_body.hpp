@@ -5,41 +5,12 @@
 //                                     where any does
 #pragma once
 #include <cmath>
-#ifdef __BMI2__
-#include <immintrin.h>
-#endif
 
+#include "kernels/bit_selection.hpp"
 #include "kernels/walk_kernel.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
-
-inline std::uint32_t count_ones(std::uint64_t bits) {
-    return static_cast<std::uint32_t>(__builtin_popcountll(bits));
-}
-inline std::uint32_t lowest_one(std::uint64_t bits) {
-    return static_cast<std::uint32_t>(__builtin_ctzll(bits));
-}
-// The position of the set bit of this rank, from 0.
-inline std::uint32_t select_one(std::uint64_t bits, std::uint32_t rank) {
-#ifdef __BMI2__
-    return lowest_one(_pdep_u64(std::uint64_t{1} << rank, bits));
-#else
-    for (; rank; --rank) bits &= bits - 1;
-    return lowest_one(bits);
-#endif
-}
-// The bits that the mask selects, close together.
-inline std::uint64_t squeeze(std::uint64_t bits, std::uint64_t mask) {
-#ifdef __BMI2__
-    return _pext_u64(bits, mask);
-#else
-    std::uint64_t out = 0;
-    for (std::uint32_t i = 0; mask; ++i, mask &= mask - 1)
-        out |= (bits >> lowest_one(mask) & 1) << i;
-    return out;
-#endif
-}
 
 template <class Simd, class Count>
 class Walk {
@@ -148,12 +119,16 @@ private:
             members_[task_.n_words - 1] &= last_mask_;
             members_column_ = column;
         }
+        // A damaged column may hold fewer members than the node: nothing differs after its last.
+        const std::uint32_t n_words = task_.n_words;
         std::uint32_t w = 0, rank = k - 1;
-        for (std::uint32_t here; rank >= (here = count_ones(members_[w])); ++w) rank -= here;
+        for (std::uint32_t here; w < n_words && rank >= (here = count_ones(members_[w])); ++w)
+            rank -= here;
+        if (w == n_words) return false;
         const std::uint32_t first = 64 * w + select_one(members_[w], rank);
         std::uint64_t later = members_[w] & ~std::uint64_t{1} << first % 64;
-        while (!later) later = members_[++w];
-        return differ(task_, column, first, 64 * w + lowest_one(later));
+        while (!later && ++w < n_words) later = members_[w];
+        return later && differ(task_, column, first, 64 * w + lowest_one(later));
     }
 
     // The labels of the members in the order of a column; `bits` come as zeros.
@@ -227,7 +202,7 @@ private:
     std::uint64_t last_mask_;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     std::uint32_t members_column_ = kNone;  // to which the members belong
-    std::uint64_t members_[kWords];
+    std::uint64_t members_[kWords] = {};
     alignas(64) Count lo_[kMost];
     alignas(64) Count hi_[kMost];
     alignas(64) float root_[kMost];  // of k (n - k)

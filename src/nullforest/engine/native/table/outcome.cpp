@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "random/keyed_random.hpp"
+#include "table/binary_logarithm.hpp"
 
 namespace nullforest {
 
@@ -33,12 +34,7 @@ Outcome Outcome::of_classes(Criterion criterion, const std::int64_t* label, std:
     o.n_samples = n;
     o.n_classes = n_classes;
     o.label.assign(label, label + n);
-    if (criterion == Criterion::entropy) {
-        o.entropy_terms.resize(n_drawn + 1);
-        for (std::size_t j = 1; j <= n_drawn; ++j)  // long double: the same on every machine
-            o.entropy_terms[j] = std::llround(std::ldexp(
-                static_cast<long double>(j) * std::log2(static_cast<long double>(j)), 32));
-    }
+    if (criterion == Criterion::entropy) o.entropy_terms = nullforest::entropy_terms(n_drawn);
     o.finish(weight);
     return o;
 }
@@ -134,7 +130,7 @@ NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* sample
     for (std::uint32_t c = 0; c < C; ++c) {
         const double share = sums_[c] / node.weight;
         homogeneity += share * share;
-        if (!gini && share > 0.0) entropy -= share * std::log2(share);
+        if (!gini && share > 0.0) entropy -= share * binary_logarithm(share);
     }
     node.impurity = gini ? 1.0 - homogeneity : entropy;
     if (node.pure) node.impurity = 0.0;

@@ -1,0 +1,156 @@
+// The kernels with NEON, which every 64-bit ARM processor has.
+#define NULLFOREST_ISA neon
+#define NULLFOREST_NEON
+#include <arm_neon.h>
+
+#include "kernels/scan_kernel_body.hpp"
+#include "kernels/sweep_kernel_body.hpp"
+#include "kernels/walk_kernel_body.hpp"
+
+namespace nullforest {
+inline namespace NULLFOREST_ISA {
+namespace {
+
+// A bitmap of the samples, looked up for 64 positions of a column at once.
+class Bitmap {
+public:
+    explicit Bitmap(const std::uint64_t* words) {
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(words);
+        for (int i = 0; i < 2; ++i) low_.val[i] = vld1q_u8(bytes + 16 * i);
+        for (int i = 0; i < 4; ++i) all_.val[i] = vld1q_u8(bytes + 16 * i);
+    }
+    // `bytes` are below 32, or below 64 where `wide`.
+    uint8x16_t test(bool wide, uint8x16_t bytes, uint8x16_t bits) const {
+        return vtstq_u8(wide ? vqtbl4q_u8(all_, bytes) : vqtbl2q_u8(low_, bytes), bits);
+    }
+
+private:
+    uint8x16x2_t low_;
+    uint8x16x4_t all_;
+};
+
+// Where in a bitmap the samples of 64 positions lie.
+struct Places {
+    uint8x16_t bytes[4], bits[4];
+
+    Places(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w, bool wide) {
+        for (int q = 0; q < 4; ++q) {
+            const uint8x16_t samples = vld1q_u8(order + 64 * w + 16 * q);
+            bytes[q] = vshrq_n_u8(samples, 3);
+            if (wide)
+                bytes[q] = vorrq_u8(bytes[q],
+                                    vandq_u8(Lanes::spread(ninth[w], q), vdupq_n_u8(32)));
+            bits[q] = vshlq_u8(vdupq_n_u8(1),
+                               vreinterpretq_s8_u8(vandq_u8(samples, vdupq_n_u8(7))));
+        }
+    }
+    std::uint64_t test(const Bitmap& bitmap, bool wide) const {
+        return Lanes::collect(
+            bitmap.test(wide, bytes[0], bits[0]), bitmap.test(wide, bytes[1], bits[1]),
+            bitmap.test(wide, bytes[2], bits[2]), bitmap.test(wide, bytes[3], bits[3]));
+    }
+};
+
+class Neon {
+public:
+    explicit Neon(const WalkTask& task)
+        : wide_(task.n_samples > 256), member_(task.member), one_(task.one) {}
+
+    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+                std::uint64_t& members, std::uint64_t& ones) const {
+        const Places places(order, ninth, w, wide_);
+        members = places.test(member_, wide_);
+        ones = places.test(one_, wide_);
+    }
+    std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
+                          const std::uint8_t* hi, std::uint8_t* running) const {
+        uint8x16_t l[4], out[4];
+        const std::uint64_t before = Lanes::counts_before(bits);
+        for (int q = 0; q < 4; ++q) {
+            l[q] = vaddq_u8(counts(bits, before, q), vdupq_n_u8(static_cast<std::uint8_t>(base)));
+            out[q] = vorrq_u8(vcltq_u8(l[q], vld1q_u8(lo + 16 * q)),
+                              vcgtq_u8(l[q], vld1q_u8(hi + 16 * q)));
+        }
+        if (!any(out)) return 0;
+        for (int q = 0; q < 4; ++q) vst1q_u8(running + 16 * q, l[q]);
+        return Lanes::collect(out[0], out[1], out[2], out[3]);
+    }
+    std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint16_t* lo,
+                          const std::uint16_t* hi, std::uint16_t* running) const {
+        const uint16x8_t shift = vdupq_n_u16(static_cast<std::uint16_t>(base));
+        const std::uint64_t before = Lanes::counts_before(bits);
+        uint8x16_t out[4];
+        for (int q = 0; q < 4; ++q) {
+            const uint8x16_t l = counts(bits, before, q);
+            const uint16x8_t low = vaddw_u8(shift, vget_low_u8(l)), high = vaddw_high_u8(shift, l);
+            vst1q_u16(running + 16 * q, low);
+            vst1q_u16(running + 16 * q + 8, high);
+            out[q] = vmovn_high_u16(vmovn_u16(leaves(low, lo + 16 * q, hi + 16 * q)),
+                                    leaves(high, lo + 16 * q + 8, hi + 16 * q + 8));
+        }
+        return any(out) ? Lanes::collect(out[0], out[1], out[2], out[3]) : 0;
+    }
+
+private:
+    static bool any(const uint8x16_t* out) {
+        return vmaxvq_u8(vorrq_u8(vorrq_u8(out[0], out[1]), vorrq_u8(out[2], out[3])));
+    }
+    static uint16x8_t leaves(uint16x8_t l, const std::uint16_t* lo, const std::uint16_t* hi) {
+        return vorrq_u16(vcltq_u16(l, vld1q_u16(lo)), vcgtq_u16(l, vld1q_u16(hi)));
+    }
+    // Lane i: how many of the bits up to 16 q + i are set.
+    static uint8x16_t counts(std::uint64_t bits, std::uint64_t before, int q) {
+        const uint8x16_t upto = vreinterpretq_u8_u64(vdupq_n_u64(0xff7f3f1f0f070301ull));
+        return vaddq_u8(vcntq_u8(vandq_u8(Lanes::byte_of(bits, q), upto)),
+                        Lanes::byte_of(before, q));
+    }
+
+    bool wide_;
+    Bitmap member_, one_;
+};
+
+// The members of a column in sorted order, eight positions at a time.
+template <class Id>
+class Compress {
+public:
+    explicit Compress(const ScanTask& task)
+        : n_words_(task.n_words), last_(last_word(task)), member_(task.member) {}
+
+    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+        constexpr bool wide = sizeof(Id) == 2;
+        for (std::uint32_t w = 0; w < n_words_; ++w) {
+            std::uint64_t members = Places(order, ninth, w, wide).test(member_, wide);
+            if (w + 1 == n_words_) members &= last_;
+            for (int b = 0; b < 8; ++b, members >>= 8) {
+                const auto mask = static_cast<std::uint8_t>(members);
+                const uint8x8_t chosen = vld1_u8(kSetBits.place[mask]);
+                const uint8x8_t low = vtbl1_u8(vld1_u8(order + 64 * w + 8 * b), chosen);
+                if constexpr (wide) {
+                    const uint8x16_t high = Lanes::spread(ninth[w], b / 2);
+                    const uint8x8_t ninths = vtbl1_u8(
+                        vand_u8(b % 2 ? vget_high_u8(high) : vget_low_u8(high), vdup_n_u8(1)),
+                        chosen);
+                    vst1q_u8(reinterpret_cast<std::uint8_t*>(out),
+                             vcombine_u8(vzip1_u8(low, ninths), vzip2_u8(low, ninths)));
+                } else {
+                    vst1_u8(out, low);
+                }
+                out += kSetBits.count[mask];
+            }
+        }
+    }
+
+private:
+    std::uint32_t n_words_;
+    std::uint64_t last_;
+    Bitmap member_;
+};
+
+}  // namespace
+}  // namespace NULLFOREST_ISA
+
+void walk_neon(WalkTask& task) { walk<Neon>(task); }
+void scan_neon(ScanTask& task) { scan<Compress>(task); }
+void sweep_neon(SweepTask& task) { sweep(task); }
+
+}  // namespace nullforest

@@ -1,0 +1,1 @@
+"""The engine without Python, on the processors that can be run or emulated here."""
