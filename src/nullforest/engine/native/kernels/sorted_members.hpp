@@ -49,51 +49,57 @@ public:
             for (std::uint32_t i = 0; i < n; ++i) member_[samples_[i]] = 0;
     }
 
-    void sort_by(std::size_t feature) { sort_first(feature, n); }
+    void sort_by(std::size_t feature) { sort_first(feature); }
 
-    // The members of a node in the order of one feature alone; at least the first `most` of them
-    // where no value is missing.
-    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
-              std::uint32_t most = ~std::uint32_t{0}) {
+    // The members of a node in the order of one feature alone.
+    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature) {
         enter(samples, count);
-        sort_first(feature, table_.flags()[feature] & RankTable::kMissing ? n : most);
+        sort_first(feature);
         leave();
     }
-
-    // The first `most` members in the order of a feature, and how many there are of them at least:
-    // all where values are missing. Their boundaries are not found.
-    void list(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
-              std::uint32_t most) {
-        if (!table_.by_order() || table_.flags()[feature] & RankTable::kMissing)
-            return sort(samples, count, feature, most);
+    // The same, or where no value is missing only so far that the first `n_left` members come
+    // first, the greatest of them last, and then the smallest of the others.
+    void divide(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
+                std::uint32_t n_left) {
+        if ((table_.flags()[feature] & RankTable::kMissing) || n_left == 0 || n_left >= count)
+            return sort(samples, count, feature);
         enter(samples, count);
         n_known = n;
-        const std::uint8_t* order = table_.order(feature);
-        const bool wide = table_.n_samples() > 256;
-        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
-        const std::uint32_t end = std::min(most, n);
-        // Every sample is written, and overwritten by the next if it is no member: no branch.
-        std::uint32_t found = 0;
-        for (std::uint32_t p = 0; found < end; ++p) {
-            std::uint32_t s = order[p];
-            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
-            sample[found] = s;
-            found += member_[s];
-        }
+        if (table_.by_order())
+            list(feature, n_left + 1);
+        else if (table_.rank_bytes() == 2)
+            divide_ranks(table_.ranks16(feature), n_left);
+        else
+            divide_ranks(table_.ranks32(feature), n_left);
         leave();
     }
 
 private:
-    void sort_first(std::size_t feature, std::uint32_t most) {
+    void sort_first(std::size_t feature) {
         if (table_.by_order())
-            walk(feature, std::min(most, n));
+            walk(feature);
         else if (table_.rank_bytes() == 2)
             collect(feature, table_.ranks16(feature));
         else
             collect(feature, table_.ranks32(feature));
     }
 
-    void walk(std::size_t feature, std::uint32_t most) {
+    // The first members in the order of a feature.
+    void list(std::size_t feature, std::uint32_t count) {
+        const std::uint8_t* order = table_.order(feature);
+        const bool wide = table_.n_samples() > 256;
+        const std::uint64_t* ninth = wide ? table_.ninth_bits(feature) : nullptr;
+        // Every sample is written, and overwritten by the next if it is no member: no branch.
+        std::uint32_t found = 0;
+        for (std::uint32_t p = 0; found < count; ++p) {
+            std::uint32_t s = order[p];
+            if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
+            sample[found] = s;
+            found += member_[s];
+        }
+    }
+
+    void walk(std::size_t feature) {
         const std::uint8_t* order = table_.order(feature);
         const std::uint64_t* differs = table_.differs(feature);
         const bool wide = table_.n_samples() > 256;
@@ -103,7 +109,7 @@ private:
         std::uint32_t found = 0;
         std::uint8_t changed = 0;
         n_known = n;
-        for (std::uint32_t p = 0; p < S && found < most; ++p) {
+        for (std::uint32_t p = 0; p < S && found < n; ++p) {
             if (p == known) n_known = found;
             std::uint32_t s = order[p];
             if (wide) s |= static_cast<std::uint32_t>(ninth[p / 64] >> (p % 64) & 1) << 8;
@@ -149,10 +155,44 @@ private:
         }
     }
 
+    // Counts in steps of rank which of them holds the last rank that goes left, and sorts its
+    // members alone.
+    template <class Rank>
+    void divide_ranks(const Rank* rank, std::uint32_t n_left) {
+        constexpr std::uint32_t kSteps = 256;
+        std::uint32_t shift = 0, counts[kSteps] = {}, step = 0, before = 0;
+        while ((table_.n_samples() - 1) >> shift >= kSteps) ++shift;
+        keys_.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t r = rank[samples_[i]];
+            keys_[i] = r;
+            ++counts[r >> shift];
+        }
+        while (before + counts[step] < n_left) before += counts[step++];
+        within_.clear();
+        for (const std::uint64_t r : keys_)
+            if (r >> shift == step) within_.push_back(static_cast<std::uint32_t>(r));
+        const auto last = within_.begin() + (n_left - before - 1);
+        std::nth_element(within_.begin(), last, within_.end());
+        const std::uint32_t greatest = *last;
+        std::uint32_t left = 0, right = n_left, next = ~std::uint32_t{0};
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const auto r = static_cast<std::uint32_t>(keys_[i]);
+            std::uint32_t& place = r <= greatest ? left : right;
+            sample[place++] = samples_[i];
+            if (r == greatest) std::swap(sample[left - 1], sample[0]);
+            if (r > greatest && r < next) {
+                next = r;
+                std::swap(sample[right - 1], sample[n_left]);
+            }
+        }
+        std::swap(sample[0], sample[n_left - 1]);
+    }
+
     const RankTable& table_;
     const std::uint32_t* samples_ = nullptr;
     std::vector<std::uint8_t> member_;
-    std::vector<std::uint32_t> slot_;
+    std::vector<std::uint32_t> slot_, within_;
     std::vector<std::uint64_t> bits_, keys_;
 };
 
