@@ -99,7 +99,7 @@ class ShadowedTable(RankTable):
         if order is None:
             self.native = plain.native.shadowed(rows, n_threads(n_jobs))
         else:
-            self.native = _native.RankTable(self._columns(order), n_threads(n_jobs))
+            self.native = _native.RankTable(self._columns(order), n_threads(n_jobs), 0, plain.bins)
 
     def _columns(self, order: CategoryOrder) -> Floats:
         """The columns and all copies; the order of a category differs from copy to copy."""

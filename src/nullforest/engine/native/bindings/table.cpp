@@ -52,12 +52,16 @@ static void require_size(std::size_t n_samples, std::size_t n_features) {
 }
 
 static void rank(PyRankTable* self, const nb::object& array, std::size_t n_threads,
-                 std::size_t first_feature) {
+                 std::size_t first_feature, std::uint32_t bins) {
+    require(bins == 0 || (bins >= 2 && bins <= RankTable::kCodes), "bins must be 2 to 256, or 0.");
     HeldMatrix x(array, 0);
     require(x.matrix.data && !x.matrix.column_start, "X must be a matrix of float32 or float64.");
     require_size(x.matrix.n_samples, x.matrix.n_features);
+    require(bins == 0 || x.matrix.n_samples > RankLayout::kWalkSamples,
+            "Only tables of more than 512 samples have bins.");
     auto table = unlocked([&] {
-        return std::make_unique<RankTable>(x.matrix, n_threads, check_signals, first_feature);
+        return std::make_unique<RankTable>(x.matrix, n_threads, check_signals, first_feature,
+                                           bins);
     });
     new (self) PyRankTable{std::move(x), {}, {}, {}, {}, std::move(table)};
 }
@@ -142,7 +146,8 @@ static auto arrays(nb::handle self) {
 
 void bind_table(nb::module_& m) {
     nb::class_<PyRankTable>(m, "RankTable", "The order of the samples in every feature.")
-        .def("__init__", &rank, "x"_a, "n_threads"_a, "first_feature"_a = 0)
+        .def("__init__", &rank, "x"_a, "n_threads"_a, "first_feature"_a = 0,
+             "bins"_a = 0)
         .def("__init__", &attach, "x"_a.none(), "n_samples"_a, "block"_a.noconvert(),
              "differs"_a.noconvert(), "n_known"_a.noconvert(), "flags"_a.noconvert(),
              "fingerprint"_a, "most_resident"_a, "value_bytes"_a)

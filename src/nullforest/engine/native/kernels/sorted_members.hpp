@@ -49,37 +49,35 @@ public:
             for (std::uint32_t i = 0; i < n; ++i) member_[samples_[i]] = 0;
     }
 
-    void sort_by(std::size_t feature) { sort_first(feature, n); }
+    void sort_by(std::size_t feature) { sort_first(feature); }
 
-    // The members of a node in the order of one feature alone; at least the first `most` of them
-    // where no value is missing.
-    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
-              std::uint32_t most = ~std::uint32_t{0}) {
+    // The members of a node in the order of one feature alone.
+    void sort(const std::uint32_t* samples, std::uint32_t count, std::size_t feature) {
         enter(samples, count);
-        sort_first(feature, table_.flags()[feature] & RankTable::kMissing ? n : most);
+        sort_first(feature);
         leave();
     }
 
-    // The first members in the order of a feature, up to the one after `n_left`; their boundaries
-    // are not found. Returns whether `after_left` and `at_right` are known: where all samples up to
-    // the last of the left members end in the order, and where the first of the right ones is.
-    bool list(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
-              std::uint32_t n_left) {
-        if (!table_.by_order() || table_.flags()[feature] & RankTable::kMissing) {
-            sort(samples, count, feature, n_left + 1);
+    // The same, or where no value is missing only so far that the first `n_left` members come
+    // first, the greatest of them last, and then the smallest of the others. Returns whether
+    // `after_left` and `at_right` are known: where all samples up to the last of the left members
+    // end in the order of the feature, and where the first of the right ones is.
+    bool divide(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
+                std::uint32_t n_left) {
+        if ((table_.flags()[feature] & RankTable::kMissing) || n_left == 0 || n_left >= count) {
+            sort(samples, count, feature);
             return false;
         }
         enter(samples, count);
         n_known = n;
-        // Every sample is written, and overwritten by the next if it is no member: no branch.
-        std::uint32_t found = 0, p = 0;
-        const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
-        for (; p < S && found <= n_left; ++p)
-            found += member_[sample[found] = sample_at(feature, p)];
-        after_left = at_right = p - 1;
-        while (after_left > 0 && !member_[sample_at(feature, after_left - 1)]) --after_left;
+        if (table_.by_order())
+            list(feature, n_left);
+        else if (table_.rank_bytes() == 2)
+            divide_ranks(table_.ranks16(feature), n_left);
+        else
+            divide_ranks(table_.ranks32(feature), n_left);
         leave();
-        return true;
+        return table_.by_order();
     }
     std::uint32_t after_left = 0, at_right = 0;
 
@@ -98,23 +96,34 @@ public:
     }
 
 private:
-    void sort_first(std::size_t feature, std::uint32_t most) {
+    void sort_first(std::size_t feature) {
         if (table_.by_order())
-            walk(feature, std::min(most, n));
+            walk(feature);
         else if (table_.rank_bytes() == 2)
             collect(feature, table_.ranks16(feature));
         else
             collect(feature, table_.ranks32(feature));
     }
 
-    void walk(std::size_t feature, std::uint32_t most) {
+    // The first members in the order of a feature, up to the one after `n_left`.
+    void list(std::size_t feature, std::uint32_t n_left) {
+        // Every sample is written, and overwritten by the next if it is no member: no branch.
+        std::uint32_t found = 0, p = 0;
+        const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
+        for (; p < S && found <= n_left; ++p)
+            found += member_[sample[found] = sample_at(feature, p)];
+        after_left = at_right = p - 1;
+        while (after_left > 0 && !member_[sample_at(feature, after_left - 1)]) --after_left;
+    }
+
+    void walk(std::size_t feature) {
         const std::uint64_t* differs = table_.differs(feature);
         const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
         const std::uint32_t known = table_.n_known(feature);
         std::uint32_t found = 0;
         std::uint8_t changed = 0;
         n_known = n;
-        for (std::uint32_t p = 0; p < S && found < most; ++p) {
+        for (std::uint32_t p = 0; p < S && found < n; ++p) {
             if (p == known) n_known = found;
             const std::uint32_t s = sample_at(feature, p);
             if (member_[s]) {
@@ -159,10 +168,44 @@ private:
         }
     }
 
+    // Counts in steps of rank which of them holds the last rank that goes left, and sorts its
+    // members alone.
+    template <class Rank>
+    void divide_ranks(const Rank* rank, std::uint32_t n_left) {
+        constexpr std::uint32_t kSteps = 256;
+        std::uint32_t shift = 0, counts[kSteps] = {}, step = 0, before = 0;
+        while ((table_.n_samples() - 1) >> shift >= kSteps) ++shift;
+        keys_.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t r = rank[samples_[i]];
+            keys_[i] = r;
+            ++counts[r >> shift];
+        }
+        while (before + counts[step] < n_left) before += counts[step++];
+        within_.clear();
+        for (const std::uint64_t r : keys_)
+            if (r >> shift == step) within_.push_back(static_cast<std::uint32_t>(r));
+        const auto last = within_.begin() + (n_left - before - 1);
+        std::nth_element(within_.begin(), last, within_.end());
+        const std::uint32_t greatest = *last;
+        std::uint32_t left = 0, right = n_left, next = ~std::uint32_t{0};
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const auto r = static_cast<std::uint32_t>(keys_[i]);
+            std::uint32_t& place = r <= greatest ? left : right;
+            sample[place++] = samples_[i];
+            if (r == greatest) std::swap(sample[left - 1], sample[0]);
+            if (r > greatest && r < next) {
+                next = r;
+                std::swap(sample[right - 1], sample[n_left]);
+            }
+        }
+        std::swap(sample[0], sample[n_left - 1]);
+    }
+
     const RankTable& table_;
     const std::uint32_t* samples_ = nullptr;
     std::vector<std::uint8_t> member_;
-    std::vector<std::uint32_t> slot_;
+    std::vector<std::uint32_t> slot_, within_;
     std::vector<std::uint64_t> bits_, keys_;
 };
 

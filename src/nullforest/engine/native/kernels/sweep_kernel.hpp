@@ -1,11 +1,14 @@
 // The best split of a node of two classes, on more than 512 ranked samples.
 //
-// A node that is not tiny counts its members and its ones in equal steps of rank, some 4 to 8
+// A node that is not tiny counts its members and its ones in equal steps of rank, some 3 to 8
 // members each. Within a step the path of (k members, l ones) stays inside the polygon of its two
 // ends, "all ones first" and "all zeros first"; the score D^2 / (k (n - k)) is convex, so a step
 // whose corners do not beat the best cannot hold a better split. The members of the few steps
-// left are sorted and scored one by one. A tiny node ranks its members by counting how many are
-// smaller.
+// left are sorted and scored one by one. A tiny node counts for each member how many ones and
+// zeros are not greater, which are the k and l of the split behind it.
+//
+// Columns of at most 256 distinct values come as codes of one byte. A large node then counts its
+// members and its ones for each value, and only the splits between values are scored.
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
@@ -14,16 +17,19 @@
 namespace nullforest {
 
 struct SweepTask : BinaryTask<unsigned __int128> {
+    // Nodes below this size count members and ones in the halves of 32 bits, others of 64 bits.
+    static constexpr std::uint32_t kNarrow = 1u << 16;
+    static constexpr std::uint32_t kVector = 16;  // entries of scratch that may be read too many
+
     // the rank table
-    std::uint32_t rank_bytes;
-    // scratch for n_samples entries each
-    std::uint32_t *key, *open_key;   // rank << 1 | label
-    std::uint32_t* counts;           // of a step: members, and ones in the upper half; zeros before
-    std::int32_t *members, *ones;    // up to and with a step; entry -1 is 0
-    std::uint8_t* open;              // steps that may hold a better split; zeros before
-    // the node
-    const std::uint32_t* samples;
-    const std::uint8_t* label;  // per member
+    std::uint32_t rank_bytes;  // 1: codes
+    // scratch: counts of the steps, zeros before; sums up to and with a step, entry -1 is 0
+    std::uint32_t *counts, *sums;
+    std::uint64_t *wide_counts, *wide_sums;
+    std::uint8_t* open;  // whether a step may hold a better split
+    std::uint32_t* key;  // rank << 1 | label, for n_samples members
+    // the node: the ones among its members ascending, then the others ascending
+    const std::uint32_t* members;
 };
 
 using SweepKernel = void (*)(SweepTask& task);

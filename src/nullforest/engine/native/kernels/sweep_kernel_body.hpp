@@ -1,63 +1,94 @@
 // The sweep, written once for the compiler to make the most of each instruction set.
 #pragma once
+#include <type_traits>
+
 #include "kernels/sweep_kernel.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
+// Scalars are tested many at once: in floats where D is exact in them, else in doubles. A test must
+// never miss: its margin is far above the rounding of its few products.
+template <class Real>
+struct Corner {
+    static constexpr Real kMargin = sizeof(Real) == 4 ? Real(1.0 + 0x1p-18) : Real(1.0 + 1e-12);
+    Real n, ones, level;
+    bool beats(Real k, Real l) const {
+        const Real d = l * n - k * ones;
+        return d * d * kMargin > level * (k * (n - k));
+    }
+};
+
 template <class Rank>
 class Sweep {
 public:
-    explicit Sweep(SweepTask& task) : task_(task), n_(task.n), ones_(task.n_ones) {
-        while ((task.n_samples - 1) >> shift_ >= task.n / 4 + 1) ++shift_;
-        n_steps_ = ((task.n_samples - 1) >> shift_) + 1;
+    explicit Sweep(SweepTask& task) : task_(task) {
+        std::uint32_t shift = 0;
+        while (highest() >> shift >= task.n / (task.n <= 256 ? 3 : 4) + 1) ++shift;
+        use_steps(kCodes && task.n >= kManyForCodes ? 0 : shift);
         refresh();
     }
 
     void run() {
-        Candidates candidates(task_.pool, task_.draw_key);
-        std::uint32_t place = 0, feature[Candidates::kBatch];
-        while (const std::uint32_t count = candidates.next_batch(feature)) {
-            const std::uint32_t ahead = task_.n <= kTiny ? count : 1;
-            for (std::uint32_t c = 0; c < ahead; ++c) prefetch(feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c, ++place) {
-                if (ahead == 1 && c + 1 < count) prefetch(feature[c + 1]);
-                if (task_.flags[feature[c]] & 2)
-                    task_.try_slowly(task_.owner, feature[c]);
-                else if ((task_.flags[feature[c]] & 1) && by_levels(feature[c]))
-                    ;
-                else if (task_.n <= kTiny)
-                    by_counting(feature[c]);
+        const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
+        Candidates(task_.pool, task_.draw_key)
+            .each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
+                if (task_.flags[feature] & 2)
+                    task_.try_slowly(task_.owner, feature);
                 else
-                    by_steps(feature[c]);
+                    search(feature, [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
+                        if (task_.beats(k, l) && differs()) task_.take(feature, k, l);
+                        return false;
+                    });
+                if (!task_.found || task_.feature != feature) return false;
+                task_.place = place;
                 refresh();
-                if (task_.found && task_.feature == feature[c]) task_.place = place;
-                if (task_.perfect()) return;
-            }
+                return task_.perfect();
+            });
+    }
+
+    // Columns compared with a best that is known.
+    void screen() {
+        constexpr std::uint32_t kAhead = 8;
+        for (std::uint32_t i = 0; i < kAhead && i < task_.n_screened; ++i) fetch(task_.screened[i]);
+        for (std::uint32_t i = 0; i < task_.n_screened; ++i) {
+            if (i + kAhead < task_.n_screened) fetch(task_.screened[i + kAhead]);
+            const bool or_equal = i < task_.n_or_equal;
+            task_.passes[i] = search(
+                task_.screened[i], [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
+                    return (task_.beats(k, l) || (or_equal && task_.equals(k, l))) && differs();
+                });
+            if (task_.until_one_passes && task_.passes[i]) return;
         }
     }
 
 private:
+    static constexpr bool kCodes = sizeof(Rank) == 1;  // equal values have equal codes
     static constexpr std::uint32_t kTiny = 32;
     static constexpr std::uint32_t kMostLevels = 8;  // of which counting costs less than sorting
-    static constexpr std::uint32_t kMostPrefetched = 2048;  // half of a first-level cache
-    // A test in doubles must never miss: a margin far above their rounding.
-    static constexpr double kMargin = 1.0 + 1e-12;
+    static constexpr std::uint32_t kManyForCodes = 96;  // from here on a step for each code
+    static constexpr std::uint32_t kMostFetched = 512;  // lines; two batches fit a second-level cache
+    static constexpr std::uint32_t kExactInFloats = 4096;  // products below 2^24
 
+    std::uint32_t highest() const { return kCodes ? 255 : task_.n_samples - 1; }
+    void use_steps(std::uint32_t shift) {
+        shift_ = shift;
+        n_steps_ = (highest() >> shift) + 1;
+    }
     const Rank* column(std::uint32_t feature) const {
         return reinterpret_cast<const Rank*>(task_.column(feature));
     }
     // The ranks of the members: one by one, or the whole column where that is less.
-    void prefetch(std::uint32_t feature) const {
+    void fetch(std::uint32_t feature) const {
         const Rank* rank = column(feature);
         const std::uint32_t n_lines = task_.n_samples * sizeof(Rank) / 64;
         if (task_.n < n_lines) {
-            if (task_.n <= kMostPrefetched)
+            if (task_.n <= kMostFetched)
                 for (std::uint32_t i = 0; i < task_.n; ++i)
-                    __builtin_prefetch(rank + task_.samples[i]);
-        } else if (n_lines <= kMostPrefetched) {
+                    __builtin_prefetch(rank + task_.members[i], 0, 2);
+        } else if (n_lines <= kMostFetched) {
             for (std::uint32_t b = 0; b < n_lines; ++b)
-                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b});
+                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
         }
     }
     void refresh() {
@@ -65,26 +96,37 @@ private:
                                    static_cast<double>(task_.best_den)
                              : -1.0;
     }
-    // D^2 (with its margin) and the k (n - k) that it is compared with.
-    double square(double k, double l) const {
-        const double d = l * n_ - k * ones_;
-        return d * d * kMargin;
-    }
-    double spread(double k) const { return k * (n_ - k); }
 
-    void offer(std::uint32_t feature, std::uint32_t k, std::uint32_t l, std::uint32_t rank,
-               std::uint32_t next) {
-        if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l)) return;
-        if ((task_.flags[feature] & 1) &&
-            !differ(task_, feature, rank, next == kUnknown ? next_rank(rank) : next))
-            return;
-        task_.take(feature, k, l);
-        refresh();
+    // Calls use(k, l, differs) for the splits of a column that may beat the best, positions
+    // ascending, until it returns true: k members and l ones on the left; differs() says whether
+    // the values on both sides of the split do.
+    template <class Use>
+    bool search(std::uint32_t feature, const Use& use) {
+        bool used = false;
+        if (!kCodes && (task_.flags[feature] & 1) && by_levels(feature, use, used)) return used;
+        if (task_.n <= 8) return by_pairs<8>(feature, use);
+        if (task_.n <= 16) return by_pairs<16>(feature, use);
+        if (task_.n <= kTiny) return by_pairs<32>(feature, use);
+        if (task_.n <= kExactInFloats) return by_steps<float>(feature, task_.counts, task_.sums, use);
+        if (task_.n < SweepTask::kNarrow)
+            return by_steps<double>(feature, task_.counts, task_.sums, use);
+        return by_steps<double>(feature, task_.wide_counts, task_.wide_sums, use);
+    }
+
+    template <class Use>
+    bool use_allowed(const Use& use, std::uint32_t feature, std::uint32_t k, std::uint32_t l,
+                     std::uint32_t rank, std::uint32_t next) const {
+        if (k < task_.min_leaf || k + task_.min_leaf > task_.n) return false;
+        return use(k, l, [&] {
+            return kCodes || !(task_.flags[feature] & 1) ||
+                   differ(task_, feature, rank, next == kUnknown ? next_rank(feature, rank) : next);
+        });
     }
 
     // A column of few levels: members and ones up to the end of each are counted, nothing is
     // sorted. False where it has more.
-    bool by_levels(std::uint32_t feature) {
+    template <class Use>
+    bool by_levels(std::uint32_t feature, const Use& use, bool& used) {
         const std::uint64_t* differs = task_.differs + std::uint64_t{feature} * task_.n_words;
         std::uint32_t end[kMostLevels - 1], n_ends = 0;
         for (std::uint32_t w = 0; w < task_.n_words; ++w)
@@ -93,103 +135,133 @@ private:
                 end[n_ends++] = 64 * w + static_cast<std::uint32_t>(__builtin_ctzll(bits));
             }
         const Rank* rank = column(feature);
-        for (std::uint32_t i = 0; i < task_.n; ++i)
-            task_.key[i] = std::uint32_t{rank[task_.samples[i]]} << 1 | task_.label[i];
-        for (std::uint32_t e = 0; e < n_ends; ++e) {
-            const std::uint32_t limit = (end[e] + 1) << 1;
-            std::uint32_t k = 0, l = 0;
-            for (std::uint32_t i = 0; i < task_.n; ++i) {
-                const std::uint32_t below = task_.key[i] < limit;
-                k += below;
-                l += below & task_.key[i];
-            }
-            if (k >= task_.min_leaf && k + task_.min_leaf <= task_.n && task_.beats(k, l))
-                task_.take(feature, k, l);
+        const std::uint32_t n = task_.n, n_ones = task_.n_ones;
+        for (std::uint32_t i = 0; i < n; ++i) task_.key[i] = rank[task_.members[i]];
+        for (std::uint32_t e = 0; e < n_ends && !used; ++e) {
+            std::uint32_t zeros = 0, l = 0;
+            for (std::uint32_t i = 0; i < n_ones; ++i) l += task_.key[i] <= end[e];
+            for (std::uint32_t i = n_ones; i < n; ++i) zeros += task_.key[i] <= end[e];
+            used = use_allowed(use, feature, l + zeros, l, end[e], end[e] + 1);
         }
         return true;
     }
 
-    void by_steps(std::uint32_t feature) {
-        const Rank* rank = column(feature);
-        const std::uint32_t n = task_.n, shift = shift_;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t r = rank[task_.samples[i]], one = task_.label[i];
-            task_.key[i] = r << 1 | one;  // ranks stay below 2^22
-            task_.counts[r >> shift] += 1 + (one << 16);
-        }
-        std::int32_t k = 0, l = 0;
+    template <class Real, class Packed, class Use>
+    bool by_steps(std::uint32_t feature, Packed* __restrict counts, Packed* __restrict sums,
+                  const Use& use) {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        const Rank* __restrict rank = column(feature);
+        const std::uint32_t* __restrict members = task_.members;
+        const std::uint32_t n = task_.n, n_ones = task_.n_ones, shift = shift_;
+        for (std::uint32_t i = 0; i < n_ones; ++i)
+            counts[rank[members[i]] >> shift] += 1 + (Packed{1} << kHalf);
+        for (std::uint32_t i = n_ones; i < n; ++i) counts[rank[members[i]] >> shift] += 1;
+        Packed sum = 0;
         for (std::uint32_t b = 0; b < n_steps_; ++b) {
-            const std::uint32_t count = task_.counts[b];
-            task_.counts[b] = 0;
-            task_.members[b] = k += static_cast<std::int32_t>(count & 0xffff);
-            task_.ones[b] = l += static_cast<std::int32_t>(count >> 16);
+            sums[b] = sum += counts[b];
+            counts[b] = 0;
         }
-        const bool first = !task_.found && !(task_.flags[feature] & 1);
-        const double level = first ? first_level() : level_;
-        if (open_steps(task_.members, task_.ones, task_.open, level)) search_open_steps(feature);
+        // Steps too many at the end hold nobody.
+        for (std::uint32_t i = 0; i < SweepTask::kVector; ++i) sums[n_steps_ + i] = sum;
+        double best = level_;
+        if (!task_.found && !task_.screened && (kCodes || !(task_.flags[feature] & 1)))
+            best = first_level(sums);
+        const auto corner = Corner<Real>{Real(n), Real(n_ones), Real(best)};
+        if (kCodes && shift_ == 0)  // nothing lies within a step
+            return any_open<true>(corner, sums) && search_ends(corner, sums, feature, use);
+        if (!any_open<false>(corner, sums)) return false;
+        if (!kCodes) return search_open_steps(corner, sums, feature, use);
+        const std::uint32_t coarse = shift_;
+        use_steps(0);
+        const bool used = by_steps<Real>(feature, counts, sums, use);
+        use_steps(coarse);
+        return used;
     }
 
-    // Marks the steps of which a corner beats `level`; true when there is one. A step runs from the
-    // counts up to the step before to those with it.
-    bool open_steps(const std::int32_t* __restrict members, const std::int32_t* __restrict ones,
-                    std::uint8_t* __restrict open, double level) const {
-        const double n = n_, all_ones = ones_;
-        const auto beats = [=](double k, double l) {
-            const double d = l * n - k * all_ones;
-            return d * d * kMargin > level * (k * (n - k));
-        };
-        std::uint8_t any = 0;
-        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
-            const double k0 = members[b - 1], l0 = ones[b - 1], k1 = members[b], l1 = ones[b];
-            const bool beat = beats(k1, l1) | beats(k0 + (l1 - l0), l1) | beats(k1 - (l1 - l0), l0);
-            open[b] = beat;
-            any |= open[b];
-        }
+    // Whether a corner of a step, or its end alone, beats the best. A step runs from the counts up
+    // to the step before to those with it.
+    template <bool kEnd, class Real, class Packed>
+    static bool open(const Corner<Real>& corner, Packed before, Packed with) {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        constexpr Packed kLow = (Packed{1} << kHalf) - 1;
+        using Count = std::conditional_t<sizeof(Packed) == 4, std::int32_t, std::int64_t>;
+        const auto real = [](Packed count) { return static_cast<Real>(static_cast<Count>(count)); };
+        const Real k0 = real(before & kLow), l0 = real(before >> kHalf);
+        const Real k1 = real(with & kLow), l1 = real(with >> kHalf), ones = l1 - l0;
+        if (kEnd) return corner.beats(k1, l1);
+        return corner.beats(k1, l1) | corner.beats(k0 + ones, l1) | corner.beats(k1 - ones, l0);
+    }
+    template <bool kEnd, class Real, class Packed>
+    bool any_open(const Corner<Real>& corner, const Packed* sums) const {
+        int any = 0;
+        const auto n_steps = static_cast<std::int32_t>((n_steps_ + 15) / 16 * 16);
+        for (std::int32_t b = 0; b < n_steps; ++b) any |= open<kEnd>(corner, sums[b - 1], sums[b]);
         return any;
     }
 
     // Nothing found yet: some split at the end of a step is at least this good (no ties here), so
     // that only few splits are scored exactly.
-    double first_level() const {
-        double best = -1.0;
-        for (std::uint32_t b = 0; b < n_steps_; ++b) {
-            const double k = task_.members[b], l = task_.ones[b];
-            const bool allowed = k >= task_.min_leaf && k + task_.min_leaf <= n_;
-            const double d = l * n_ - k * ones_;
-            const double level = allowed ? d * d / spread(k) : -1.0;
-            best = level > best ? level : best;
-        }
-        return best * (1.0 - 1e-12);
+    template <class Packed>
+    double first_level(const Packed* sums) const {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        const double n = task_.n, ones = task_.n_ones;
+        const double least = task_.min_leaf, most = n - least;
+        double best[8] = {-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0};  // many at once
+        for (std::uint32_t b = 0; b < n_steps_; b += 8)
+            for (std::uint32_t i = 0; i < 8; ++i) {
+                const Packed sum = sums[b + i];
+                const double k = static_cast<double>(
+                    static_cast<std::int64_t>(sum & ((Packed{1} << kHalf) - 1)));
+                const double l = static_cast<double>(static_cast<std::int64_t>(sum >> kHalf));
+                const double d = l * n - k * ones, level = d * d / (k * (n - k));
+                best[i] = (k >= least) & (k <= most) & (level > best[i]) ? level : best[i];
+            }
+        for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
+        return best[0] * (1.0 - 1e-12);
     }
 
-    void search_open_steps(std::uint32_t feature) {
-        std::uint32_t* open = task_.open_key;
-        std::uint32_t found = 0;
-        for (std::uint32_t i = 0; i < task_.n; ++i) {
-            open[found] = task_.key[i];
-            found += task_.open[task_.key[i] >> 1 >> shift_];
+    template <class Real, class Packed, class Use>
+    bool search_ends(const Corner<Real>& corner, const Packed* sums, std::uint32_t feature,
+                     const Use& use) {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
+            if (sums[b] == sums[b - 1] || !open<true>(corner, sums[b - 1], sums[b])) continue;
+            const auto k = static_cast<std::uint32_t>(sums[b] & ((Packed{1} << kHalf) - 1));
+            if (k >= task_.n) return false;
+            if (use_allowed(use, feature, k, static_cast<std::uint32_t>(sums[b] >> kHalf), 0, 0))
+                return true;
         }
-        sort(open, found);
+        return false;
+    }
+
+    template <class Real, class Packed, class Use>
+    bool search_open_steps(const Corner<Real>& corner, const Packed* sums, std::uint32_t feature,
+                           const Use& use) {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        const Rank* rank = column(feature);
+        std::uint32_t* key = task_.key;
+        std::uint32_t found = 0;
+        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b)
+            task_.open[b] = open<false>(corner, sums[b - 1], sums[b]);
+        for (std::uint32_t i = 0; i < task_.n; ++i) {
+            const std::uint32_t r = rank[task_.members[i]];  // ranks stay below 2^22
+            key[found] = r << 1 | (i < task_.n_ones);
+            found += task_.open[r >> shift_];
+        }
+        sort(key, found);
         for (std::uint32_t i = 0; i < found;) {
-            const std::int64_t b = static_cast<std::int64_t>(open[i] >> 1 >> shift_);
-            std::uint32_t k = static_cast<std::uint32_t>(task_.members[b - 1]);
-            std::uint32_t l = static_cast<std::uint32_t>(task_.ones[b - 1]);
-            for (; i < found && static_cast<std::int64_t>(open[i] >> 1 >> shift_) == b; ++i) {
+            const std::uint32_t step = key[i] >> 1 >> shift_;
+            const Packed before = *(sums + step - 1);
+            auto k = static_cast<std::uint32_t>(before & ((Packed{1} << kHalf) - 1));
+            auto l = static_cast<std::uint32_t>(before >> kHalf);
+            for (; i < found && key[i] >> 1 >> shift_ == step; ++i) {
                 ++k;
-                l += static_cast<std::uint32_t>(open[i] & 1);
-                if (k >= task_.n) return;
-                if (square(k, l) <= level_ * spread(k)) continue;
-                const std::uint32_t next = i + 1 < found ? open[i + 1] >> 1 : kUnknown;
-                offer(feature, k, l, open[i] >> 1, follows(next, b, k) ? next : kUnknown);
+                l += key[i] & 1;
+                if (k >= task_.n) return false;
+                if (use_allowed(use, feature, k, l, key[i] >> 1, kUnknown)) return true;
             }
         }
-    }
-    // Whether an open member of this rank is the next after the k-th, in step b: no members of
-    // closed steps lie between.
-    bool follows(std::uint32_t rank, std::int64_t b, std::uint32_t k) const {
-        if (rank == kUnknown) return false;
-        const std::int64_t step = rank >> shift_;
-        return step == b || static_cast<std::uint32_t>(task_.members[step - 1]) == k;
+        return false;
     }
     // Shell sort: short lists, and no library code compiled for this instruction set alone.
     static void sort(std::uint32_t* key, std::uint32_t n) {
@@ -202,47 +274,71 @@ private:
                 key[j] = mine;
             }
     }
-    std::uint32_t next_rank(std::uint32_t rank) const {
+    std::uint32_t next_rank(std::uint32_t feature, std::uint32_t rank) const {
         std::uint32_t next = kUnknown;
         for (std::uint32_t i = 0; i < task_.n; ++i) {
-            const std::uint32_t r = task_.key[i] >> 1;
+            const std::uint32_t r = column(feature)[task_.members[i]];
             next = r > rank && r < next ? r : next;
         }
         return next;
     }
 
-    void by_counting(std::uint32_t feature) {
+    // At most `kLanes` members, all compared with each.
+    template <int kLanes, class Use>
+    bool by_pairs(std::uint32_t feature, const Use& use) {
+        using Key = std::conditional_t<sizeof(Rank) <= 2, std::int16_t, std::int32_t>;
+        typedef Key Lanes __attribute__((vector_size(kLanes * sizeof(Key))));
+        constexpr Key kLowest = sizeof(Key) == 2 ? Key(-0x8000) : Key(0);  // of rank 0
+        constexpr Key kNobody = sizeof(Key) == 2 ? Key(0x7fff) : Key(0x7fffffff);
         const Rank* rank = column(feature);
-        std::uint32_t key[kTiny], sorted[kTiny];
-        const std::uint32_t n = task_.n, padded = (n + 15) / 16 * 16;
-        for (std::uint32_t i = 0; i < n; ++i) key[i] = rank[task_.samples[i]];
-        for (std::uint32_t i = n; i < padded; ++i) key[i] = 0xffffffffu;
-        std::uint32_t code[kTiny];
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t mine = key[i];
-            std::uint32_t smaller = 0;
-            for (std::uint32_t j = 0; j < padded; ++j) smaller += key[j] < mine;
-            sorted[smaller] = mine;
-            code[smaller] = task_.label[i];
+        const std::uint32_t n = task_.n, n_ones = task_.n_ones;
+        alignas(64) Key key[kLanes], l[kLanes], zeros[kLanes];
+        for (int i = 0; i < kLanes; ++i) key[i] = kNobody;
+        for (std::uint32_t i = 0; i < n; ++i)
+            key[i] = static_cast<Key>(rank[task_.members[i]] + kLowest);
+        const auto& keys = reinterpret_cast<const Lanes&>(key);
+        Lanes ones_upto{}, zeros_upto{};
+        for (std::uint32_t j = 0; j < n_ones; ++j) ones_upto -= key[j] <= keys;
+        for (std::uint32_t j = n_ones; j < n; ++j) zeros_upto -= key[j] <= keys;
+        reinterpret_cast<Lanes&>(l) = ones_upto;
+        reinterpret_cast<Lanes&>(zeros) = zeros_upto;
+        const Corner<float> corner{float(n), float(n_ones), float(level_)};
+        int any = 0;
+        for (int i = 0; i < kLanes; ++i) any |= corner.beats(float(l[i] + zeros[i]), float(l[i]));
+        if (!any) return false;
+        std::uint32_t at[kLanes + 1];  // the member that is the k-th, counted from 1
+        for (std::uint32_t k = 0; k <= n; ++k) at[k] = kUnknown;
+        for (std::uint32_t i = 0; i < n; ++i) at[l[i] + zeros[i]] = i;
+        for (std::uint32_t k = 1; k < n; ++k) {
+            const std::uint32_t i = at[k];
+            if (i == kUnknown || !corner.beats(float(k), float(l[i]))) continue;
+            const std::uint32_t next = kCodes ? 0 : rank[task_.members[at[k + 1]]];
+            if (use_allowed(use, feature, k, static_cast<std::uint32_t>(l[i]),
+                            rank[task_.members[i]], next))
+                return true;
         }
-        for (std::uint32_t k = 1, l = 0; k < n; ++k) {
-            l += code[k - 1];
-            if (square(k, l) <= level_ * spread(k)) continue;
-            offer(feature, k, l, sorted[k - 1], sorted[k]);
-        }
+        return false;
     }
 
     static constexpr std::uint32_t kUnknown = 0xffffffffu;
     SweepTask& task_;
-    double n_, ones_, level_ = -1.0;
     std::uint32_t shift_ = 0, n_steps_ = 0;
+    double level_;
 };
 
+template <class Rank>
+void sweep_ranks(SweepTask& task) {
+    Sweep<Rank> sweep(task);
+    task.screened ? sweep.screen() : sweep.run();
+}
+
 inline void sweep(SweepTask& task) {
-    if (task.rank_bytes == 2)
-        Sweep<std::uint16_t>(task).run();
+    if (task.rank_bytes == 1)
+        sweep_ranks<std::uint8_t>(task);
+    else if (task.rank_bytes == 2)
+        sweep_ranks<std::uint16_t>(task);
     else
-        Sweep<std::uint32_t>(task).run();
+        sweep_ranks<std::uint32_t>(task);
 }
 
 }  // namespace NULLFOREST_ISA

@@ -1,5 +1,6 @@
 // A node as the sweep kernel sees it: two classes, unweighted, more than 512 samples.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "kernels/kernel_node.hpp"
@@ -11,38 +12,50 @@ class SweepNode : public BinaryNode<SweepTask> {
 public:
     SweepNode(const RankTable& table, const Outcome& outcome, const Settings& settings, Weighting)
         : BinaryNode(table, outcome, settings),
-          label_(table.n_samples()),
-          open_(table.n_samples()),
+          members_(table.n_samples()),
           key_(table.n_samples()),
-          open_key_(table.n_samples() + 1),
-          counts_(table.n_samples()),
-          steps_members_(table.n_samples() + 1),
-          steps_ones_(table.n_samples() + 1) {
-        task.rank_bytes = static_cast<std::uint32_t>(table.rank_bytes());
+          counts_(n_steps(table)),
+          sums_(n_steps(table) + 1),
+          open_(n_steps(table)),
+          wide_counts_(table.n_samples() < SweepTask::kNarrow ? 0 : n_steps(table)),
+          wide_sums_(wide_counts_.size() + 1) {
+        use(table, own_members());
+        task.members = members_.data();
         task.key = key_.data();
-        task.open_key = open_key_.data();
         task.counts = counts_.data();
-        task.members = steps_members_.data() + 1;  // entry -1 stays 0
-        task.ones = steps_ones_.data() + 1;
+        task.sums = sums_.data() + 1;  // entry -1 stays 0
         task.open = open_.data();
-        task.label = label_.data();
+        task.wide_counts = wide_counts_.data();
+        task.wide_sums = wide_sums_.data() + 1;
+    }
+
+    // The table whose columns are scored: by codes where it has few distinct values.
+    void use(const RankTable& table, SortedMembers& members) {
+        BinaryNode::use(table, members);
+        const std::uint8_t* codes = table.codes();
+        task.rank_bytes = codes ? 1 : static_cast<std::uint32_t>(table.rank_bytes());
+        task.stride = codes ? table.code_stride() : table.stride();
+        if (codes) task.order = codes;
     }
 
     void enter(const NodeQuery& node) {
         enter_members(node);
-        task.samples = node.samples;
-        task.n_ones = 0;
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::uint32_t label = outcome_.label[node.samples[i]];
-            label_[i] = static_cast<std::uint8_t>(label);
-            task.n_ones += label;
-        }
+        std::uint32_t ones = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) ones += outcome_.label[node.samples[i]];
+        std::uint32_t* next[2] = {members_.data() + ones, members_.data()};
+        for (std::uint32_t i = 0; i < node.n; ++i)
+            *next[outcome_.label[node.samples[i]]]++ = node.samples[i];
+        task.n_ones = ones;
     }
 
 private:
-    std::vector<std::uint8_t> label_, open_;
-    std::vector<std::uint32_t> key_, open_key_, counts_;
-    std::vector<std::int32_t> steps_members_, steps_ones_;
+    static std::size_t n_steps(const RankTable& table) {
+        return std::max<std::size_t>(table.n_samples() / 3 + 2, 256) + SweepTask::kVector;
+    }
+
+    std::vector<std::uint32_t> members_, key_, counts_, sums_;
+    std::vector<std::uint8_t> open_;
+    std::vector<std::uint64_t> wide_counts_, wide_sums_;
 };
 
 }  // namespace nullforest

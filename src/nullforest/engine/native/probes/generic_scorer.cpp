@@ -2,6 +2,7 @@
 #include "kernels/column_splits.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/scan_node.hpp"
+#include "kernels/sweep_node.hpp"
 #include "kernels/walk_node.hpp"
 #include "kernels/split_scores.hpp"
 #include "probes/screened_scorer.hpp"
@@ -101,6 +102,7 @@ std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable
     };
     const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
     if (kernel.walk) return screened((WalkNode*)nullptr, kernel.walk);
+    if (kernel.sweep) return screened((SweepNode*)nullptr, kernel.sweep);
     if (kernel.scan) return screened((ScanNode*)nullptr, kernel.scan);
     return exact;
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <string>
 
@@ -25,7 +24,8 @@ struct RankTable::Worker {
     std::vector<double> double_block;
     ColumnSort<float, FloatEntry> floats;
     ColumnSort<double, DoubleEntry> doubles;
-    std::vector<std::uint32_t> order;
+    std::vector<std::uint32_t> order, bin_start;
+    std::vector<std::uint8_t> bin;
     std::uint64_t fingerprint = 0;
     std::int64_t infinite_feature = -1;
     bool has_missing = false;
@@ -159,11 +159,12 @@ void RankTable::verify(const Poll& poll) const {
 }
 
 RankTable::RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& poll,
-                     std::size_t first_feature)
+                     std::size_t first_feature, std::uint32_t bins)
     : matrix_(matrix),
       values_(matrix),
       layout_(matrix.n_samples),
-      first_feature_(first_feature) {
+      first_feature_(first_feature),
+      bins_(bins) {
     const std::size_t F = n_features();
     allocate();
     std::mutex merge;
@@ -252,6 +253,7 @@ void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker, T
             worker.has_missing = true;
         }
         n_known_[f] = static_cast<std::uint32_t>(known);
+        if (bins_ && n_levels(f) > bins_) bin_values(differs, known, worker);
         if (sorter.has_infinite && (worker.infinite_feature < 0 ||
                                     static_cast<std::int64_t>(f) < worker.infinite_feature))
             worker.infinite_feature = static_cast<std::int64_t>(f);
@@ -280,11 +282,60 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order) {
     flags_[feature] = flags_of(feature);
 }
 
-std::uint8_t RankTable::flags_of(std::size_t feature) const {
+void RankTable::bin_values(std::uint64_t* differs, std::size_t n_known, Worker& worker) const {
+    const std::size_t S = n_samples(), n_bins = bins_ - (n_known < S);
+    std::size_t bin = 0, n_smaller = 0;  // of the value at position p
+    worker.bin.resize(S);
+    worker.bin_start.assign(n_bins + 1, 0);
+    for (std::size_t p = 0; p < n_known; ++p) {
+        worker.bin[worker.order[p]] = static_cast<std::uint8_t>(bin);
+        ++worker.bin_start[bin + 1];
+        if (!(differs[p / 64] >> p % 64 & 1) || p + 1 == n_known) continue;
+        n_smaller = p + 1;
+        const std::size_t next = n_smaller * n_bins / n_known;
+        if (next == bin) differs[p / 64] &= ~(std::uint64_t{1} << p % 64);
+        bin = next;
+    }
+    // Equal values lie in the order of their samples; the missing ones do already.
+    for (std::size_t b = 0; b < n_bins; ++b) worker.bin_start[b + 1] += worker.bin_start[b];
+    std::vector<std::uint32_t> missing(worker.order.begin() + n_known, worker.order.end());
+    std::vector<std::uint8_t> known(S, 1);
+    for (const std::uint32_t sample : missing) known[sample] = 0;
+    for (std::uint32_t s = 0; s < S; ++s)
+        if (known[s]) worker.order[worker.bin_start[worker.bin[s]]++] = s;
+}
+
+std::size_t RankTable::n_levels(std::size_t feature) const {
     std::size_t n_different = 0;
     for (std::size_t w = 0; w < n_words(); ++w)
         n_different += __builtin_popcountll(differs(feature)[w]);
-    return (n_different + 1 < n_samples() ? kTied : 0) |
+    return n_different + 1;
+}
+
+const std::uint8_t* RankTable::codes() const {
+    std::call_once(codes_made_, [this] { make_codes(); });
+    return codes_.get();
+}
+
+void RankTable::make_codes() const {
+    if (by_order() || most_resident_) return;
+    for (std::size_t f = 0; f < n_features(); ++f)
+        if (n_levels(f) > kCodes) return;
+    codes_.reset(new std::uint8_t[n_features() * code_stride()]());
+    std::vector<std::uint8_t> level(n_samples());
+    for (std::size_t f = 0; f < n_features(); ++f) {
+        std::uint8_t code = 0;
+        for (std::size_t p = 0; p < n_samples(); ++p) {
+            level[p] = code;
+            code = static_cast<std::uint8_t>(code + (differs(f)[p / 64] >> p % 64 & 1));
+        }
+        std::uint8_t* out = codes_.get() + f * code_stride();
+        each_stored(f, [&](std::uint32_t sample, std::uint32_t rank) { out[sample] = level[rank]; });
+    }
+}
+
+std::uint8_t RankTable::flags_of(std::size_t feature) const {
+    return (n_levels(feature) < n_samples() ? kTied : 0) |
            (n_known_[feature] < n_samples() ? kMissing : 0);
 }
 

@@ -6,12 +6,18 @@
 // the ranks of its members. Either way one bit per position says whether the value there differs
 // from the next one. Missing values (NaN) come last and are equal to each other; equal values keep
 // the order of the samples.
+//
+// With bins a column of more distinct values is ranked into at most B quantile bins, whose values
+// then count as equal: a value that r of the n known ones are smaller than lies in bin
+// floor(r B / n); where values are missing, they are one of the bins and B is one less. Only the
+// ranks are binned; thresholds lie between values.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "threads/parallel.hpp"
@@ -81,8 +87,9 @@ class RankTable {
 public:
 
     // Where the columns are part of a larger table, `first_feature` is the number of the first.
+    // `bins`: most distinct ranks of a column, 0 for no limit.
     RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& poll,
-              std::size_t first_feature = 0);
+              std::size_t first_feature = 0, std::uint32_t bins = 0);
     // A table that lies elsewhere; the arrays must outlive it.
     RankTable(const Matrix& matrix, const RankArrays& arrays);
     // Columns to be filled in by `set`, for the samples of `like`.
@@ -141,6 +148,13 @@ public:
         return reinterpret_cast<const std::uint32_t*>(order(feature));
     }
 
+    // Where no column of a table by ranks has more than kCodes distinct values: their numbers, in
+    // one byte for each sample, `code_stride()` bytes for each feature; made when first wanted.
+    // Null for other tables.
+    static constexpr std::size_t kCodes = 256;
+    const std::uint8_t* codes() const;
+    std::size_t code_stride() const { return (n_samples() + 63) / 64 * 64; }
+
     // Announces that about so many bytes are going to be read; releases mapped files where much of
     // them lies in memory. They are read again when needed.
     void touch(std::size_t bytes) const {
@@ -160,7 +174,11 @@ private:
     template <class Value, class Sort>
     void rank_block(std::size_t begin, std::size_t end, Worker& worker, Tasks& tasks,
                     std::vector<Value>& block, Sort& sorter);
+    // Joins values of a sorted column to bins.
+    void bin_values(std::uint64_t* differs, std::size_t n_known, Worker& worker) const;
     void store(std::size_t feature, const std::uint32_t* order);
+    std::size_t n_levels(std::size_t feature) const;
+    void make_codes() const;
     std::uint8_t flags_of(std::size_t feature) const;
     // Calls use(i, the sample at position i, or the rank of sample i; see by_order).
     template <class Use>
@@ -175,6 +193,9 @@ private:
     std::vector<std::uint32_t> rows_;
     RankLayout layout_;
     std::size_t first_feature_ = 0;
+    std::uint32_t bins_ = 0;
+    mutable std::once_flag codes_made_;
+    mutable std::unique_ptr<std::uint8_t[]> codes_;
     std::size_t most_resident_ = 0, value_bytes_ = 0;
     mutable std::atomic<std::size_t> touched_{0};
     std::unique_ptr<std::uint8_t, Unmap> own_block_;  // null: the arrays belong to others

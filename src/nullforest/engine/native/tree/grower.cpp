@@ -182,7 +182,7 @@ bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMember
     if (split.sorted && node.oob_begin == node.oob_end)
         members.take(split.sorted, split.n_left + 1, n);
     else
-        by_order = members.list(samples, n, split.feature, split.n_left);
+        by_order = members.divide(samples, n, split.feature, split.n_left);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
@@ -245,8 +245,15 @@ double TreeGrower::decrease_by(const Pending& node, const Split& split, double t
 double TreeGrower::threshold_of(const Split& split) const {
     if (split.n_left >= members_.n_known)
         return std::numeric_limits<double>::infinity();  // known left, missing right
-    const double below = table_.value(members_.sample[split.n_left - 1], split.feature);
-    const double above = table_.value(members_.sample[split.n_left], split.feature);
+    double below = table_.value(members_.sample[split.n_left - 1], split.feature);
+    double above = table_.value(members_.sample[split.n_left], split.feature);
+    // Values of a bin differ; only tables by ranks have bins.
+    if (!table_.by_order() && (table_.flags()[split.feature] & RankTable::kTied)) {
+        for (std::uint32_t i = 0; i < split.n_left; ++i)
+            below = std::max(below, table_.value(members_.sample[i], split.feature));
+        for (std::uint32_t i = split.n_left; i < members_.n_known; ++i)
+            above = std::min(above, table_.value(members_.sample[i], split.feature));
+    }
     const double threshold = below + (above - below) / 2.0;
     return threshold < above ? threshold : below;  // neighbours in floating point
 }
