@@ -170,6 +170,14 @@ def test_a_resumed_forest_with_categories_and_covariates_is_the_same(tmp_path):
     assert grown.tally.n_features == frame.shape[1] - 2
 
 
+def test_categories_and_numbers_of_as_many_levels_are_different_strata():
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 5, (120, 6))
+    frame = pd.DataFrame(values, columns=list("abcdef")).astype({"a": "category", "d": "category"})
+    shadows = nf.grow(frame, np.arange(120) % 2, trees=200).tally.shadows
+    assert (shadows.feature_strata == np.array([1, 0, 0, 1, 0, 0])).all()
+
+
 def test_null_categories_are_selected_at_the_level():
     """400 tables, p ≤ .1: binomial by column, so within 4 standard errors of 1 200 columns."""
     rng = np.random.default_rng(5)

@@ -81,5 +81,8 @@ def shadow_tally(
     counts = raw["counts"].reshape(k + 1, F)
     couplings = raw["couplings"].reshape(k + 1, F, -1)
     strata = table.plain.strata.features
+    if table.plain.categories is not None:
+        # Ordered by the target, a category is selected more often than numbers of as many levels.
+        strata = np.unique(2 * strata + table.plain.categories, return_inverse=True)[1]
     shadows = ShadowTally.of_columns(counts, couplings, strata, table.rows)
     return counts[0], couplings[0], shadows
