@@ -48,8 +48,12 @@ def in_memory_map(X, folder):
 
 
 def in_zarr(X, folder):
-    stored = zarr.create_array(store=str(folder / "X.zarr"), data=X, chunks=(len(X) // 2, 7))
-    return zarr.open_array(str(folder / "X.zarr"), mode="r") if stored is not None else None
+    path, chunks = str(folder / "X.zarr"), (len(X) // 2, 7)
+    if hasattr(zarr, "create_array"):
+        zarr.create_array(store=path, data=X, chunks=chunks)
+    else:  # zarr 2
+        zarr.array(X, store=path, chunks=chunks)
+    return zarr.open_array(path, mode="r")
 
 
 def in_hdf5(X, folder):
