@@ -206,7 +206,9 @@ def test_a_tree_reads_only_its_pool(tmp_path):
 def test_sparse_data_are_never_made_dense():
     # tracemalloc sees every array that numpy makes. Dense, X would be 160 MB; the table of ranks
     # takes 1 byte a value, and what is made dense at a time is bounded.
-    X = scipy.sparse.random_array((200, 100_000), density=0.01, rng=0, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 200, 200_000), rng.integers(0, 100_000, 200_000)
+    X = scipy.sparse.coo_array((rng.random(200_000), place), shape=(200, 100_000))
     y = np.arange(200) % 2
     tracemalloc.start()
     try:
