@@ -10,10 +10,10 @@ import nullforest as nf
 FORMATS = {
     "csr matrix": scipy.sparse.csr_matrix,
     "csc matrix": scipy.sparse.csc_matrix,
+    "csr array": scipy.sparse.csr_array,
+    "csc array": scipy.sparse.csc_array,
     "dense": np.array,
 }
-if tuple(map(int, anndata.__version__.split(".")[:2])) >= (0, 11):  # earlier: matrices alone
-    FORMATS |= {"csr array": scipy.sparse.csr_array, "csc array": scipy.sparse.csc_array}
 SUBSETS = {
     "columns": (slice(None), slice(0, 20)),
     "rows": (slice(5, None), slice(0, 20)),
