@@ -119,11 +119,13 @@ wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler a
 	cd build/sdist && PATH=$(WHEEL_BIN):$(TOOLS) python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
 # The oldest releases that pyproject.toml allows, and the newest pre-releases, each with the tests of the wheel.
+# Old releases warn of the newer ones below them.
+OLD_WARNINGS := $(foreach kind,Deprecation PendingDeprecation Future,-W ignore::$(kind)Warning)
 test-oldest: ## the tests on the oldest supported releases of all dependencies (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	mkdir -p build && $(PYTHON) .ci/oldest_releases.py > build/oldest.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --constraint build/oldest.txt '.[test]'
-	$(VENV)-oldest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
+	$(VENV)-oldest/bin/python -m pytest -p no:cacheprovider -rs $(OLD_WARNINGS) $(WHEEL_TESTS)
 
 test-newest: ## the tests on the newest pre-releases; may fail (WHEEL_TESTS=...: fewer)
 	$(PYTHON) -m venv --clear $(VENV)-newest

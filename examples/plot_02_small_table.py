@@ -27,7 +27,8 @@ print(selection)
 # Boruta asks the same question of many forests, and answers without p-values.
 
 start = perf_counter()
-boruta = BorutaPy(RandomForestRegressor(max_depth=5, random_state=0), random_state=0).fit(X, y)
+forest = RandomForestRegressor(max_depth=5, random_state=0)
+boruta = BorutaPy(forest, n_estimators="auto", random_state=0).fit(X, y)
 theirs = perf_counter() - start
 print("Boruta confirms", X.columns[boruta.support_].tolist())
 print("and leaves open", X.columns[boruta.support_weak_].tolist())
@@ -40,4 +41,6 @@ mixed = X.assign(
     sex=(X["sex"] > 0).map({True: "a", False: "b"}),
     ward=["north", "south", "east"] * 147 + ["east"],
 )
-print(nf.select(nf.grow(mixed, y, seed=1)).table.to_string(index=False))
+selection = nf.select(nf.grow(mixed, y, seed=1))
+print(selection.table.to_string(index=False))
+selection.plot("features", X=mixed, y=y, number=3)

@@ -9,6 +9,7 @@ feature says beyond its batch, ``adjust=`` beyond a number such as age.
 
 # %%
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import nullforest as nf
@@ -27,8 +28,20 @@ def found(selection):
     return f"{s[:5].sum()} of 5 true, {s[5:55].sum()} of 50 batch only, {s[55:].sum()} noise"
 
 
-print("without blocks:", found(nf.select(nf.grow(X, y, seed=1))))
-print("within batches:", found(nf.select(nf.grow(X, y, blocks=batch, seed=1))))
+plain = nf.select(nf.grow(X, y, seed=1))
+within = nf.select(nf.grow(X, y, blocks=batch, seed=1))
+print("without blocks:", found(plain))
+print("within batches:", found(within))
+
+kinds = np.repeat(["related to the label", "differs between batches", "noise"], [5, 50, 245])
+axes = plt.subplots(figsize=(6, 4), layout="constrained")[1]
+for kind in dict.fromkeys(kinds):
+    own = kinds == kind
+    axes.loglog(plain.pvalues[own], within.pvalues[own], ".", label=kind)
+axes.set_xlabel("p-value without blocks")
+axes.set_ylabel("p-value within batches")
+axes.legend()
+plt.show()
 
 # %%
 # Patients are older, and features change with age.

@@ -34,4 +34,6 @@ workers = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboa
 with LocalCluster(**workers) as cluster, Client(cluster) as client, nf.parallel(client):
     distributed = nf.grow(X, y, trees=1_500)
 print(distributed.tally == whole.tally)
-print(nf.select(distributed))
+selection = nf.select(distributed)
+print(selection)
+selection.plot("counts", known=relevant)

@@ -34,3 +34,4 @@ cells = anndata.AnnData(
 selection = nf.select_genes(cells, "group", blocks="donor", seed=1)
 print(selection)
 print(cells.var.filter(like="nullforest").head())
+selection.plot("features", X=cells, y=cells.obs["group"], number=3)

@@ -12,7 +12,7 @@ from html import escape
 
 #: Colours that readers with any colour vision can tell apart (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
-ROW, HEAD, FOOT, GAP = 17, 30, 58, 48
+WIDTH, ROW, LABEL, HEAD, GAP = 560, 15, 18, 30, 52
 
 
 @dataclass(frozen=True)
@@ -49,40 +49,38 @@ class Panel:
         return (value - low) / (high - low)
 
 
-def picture(title: str, rows: dict[str, str], panels: list[Panel], labels: int = 300) -> str:
-    """SVG with a row per key of `rows` (its text as the value) and one panel beside the other.
+def picture(title: str, rows: dict[str, str], panels: list[Panel]) -> str:
+    """SVG with a row per key of `rows`, its text above it, and one panel beside the other.
 
-    Parameters
-    ----------
-    title : str
-        Said by screen readers.
-    labels : int
-        Width of the texts of the rows, in pixels.
+    It is narrow, so that its words can be read on a phone. `title` is said by screen readers.
     """
     series = list(dict.fromkeys(dot.series for panel in panels for dot in panel.dots))
     colour = dict(zip(series, COLOURS, strict=False))
-    height_of = ROW * (len(series) if _several(panels) else 1)
-    tops = {row: HEAD + n * (height_of + 7) for n, row in enumerate(rows)}
-    bottom = HEAD + len(rows) * (height_of + 7)
-    width = 960
-    each = (width - labels - GAP * len(panels)) / len(panels)
+    lanes = ROW * (len(series) if _several(panels) else 1)
+    step = LABEL + lanes + 6
+    tops = {row: HEAD + n * step + LABEL for n, row in enumerate(rows)}
+    bottom = HEAD + len(rows) * step
+    foot = bottom + (54 if len(series) > 1 else 28)
+    each = (WIDTH - GAP * len(panels)) / len(panels)
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + FOOT}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {foot}" role="img" '
         f'font-family="sans-serif" font-size="13"><title>{escape(title)}</title>',
-        f'<rect width="{width}" height="{bottom + FOOT}" rx="6" fill="#ffffff"/>',
+        f'<rect width="{WIDTH}" height="{foot}" rx="6" fill="#ffffff"/>',
     ]
-    for row, words in rows.items():
-        y = tops[row] + height_of / 2 + 4
-        out.append(f'<text x="{labels - 8}" y="{y:.1f}" text-anchor="end">{escape(words)}</text>')
-        line = tops[row] + height_of + 3.5
-        out.append(f'<path d="M8 {line:.1f}H{width - 8}" stroke="#dddddd"/>')
+    for row in rows:
+        line = tops[row] + lanes + 5
+        out.append(f'<path d="M8 {line}H{WIDTH - 8}" stroke="#dddddd"/>')
     for number, panel in enumerate(panels):
-        left = labels + GAP / 2 + number * (each + GAP)
-        out += _panel(panel, left, each, tops, bottom, height_of, colour)
-    x = labels + GAP / 2
+        left = GAP / 2 + number * (each + GAP)
+        out += _panel(panel, left, each, tops, bottom, lanes, colour)
+    halo = 'paint-order="stroke" stroke="#ffffff" stroke-width="5"'  # over the dashed lines
+    for row, words in rows.items():
+        place = f'x="{GAP / 2 - 10:g}" y="{tops[row] - 3}"'
+        out.append(f"<text {place} {halo}>{escape(words)}</text>")
+    x = GAP / 2
     for name in series if len(series) > 1 else ():
-        out.append(f'<circle cx="{x + 5:.1f}" cy="{bottom + 45}" r="4" fill="{colour[name]}"/>')
-        out.append(f'<text x="{x + 14:.1f}" y="{bottom + 49.5}">{escape(name)}</text>')
+        out.append(f'<circle cx="{x + 5:.1f}" cy="{bottom + 40}" r="4" fill="{colour[name]}"/>')
+        out.append(f'<text x="{x + 14:.1f}" y="{bottom + 44.5}">{escape(name)}</text>')
         x += 34 + 7.2 * len(name)
     return "\n".join([*out, "</svg>"]) + "\n"
 

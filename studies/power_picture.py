@@ -25,7 +25,7 @@ def power_picture(rows: pd.DataFrame) -> str:
             found.append(Dot(key, test, power.mean(), power.sem()))
             false.append(Dot(key, test, proportion.mean(), proportion.sem()))
     panels = [
-        Panel("share of the relevant features selected", SHARES, found),
-        Panel("share of null features among the selected", FALSE, false, aim=0.05),
+        Panel("relevant features selected", SHARES, found),
+        Panel("null features among selected", FALSE, false, aim=0.05),
     ]
     return picture("Power and false discovery proportion", words, panels)

@@ -20,7 +20,7 @@ def rates_picture(tables: dict[tuple[str, str], pd.DataFrame]) -> str:
             for ratio in table.loc[table["alpha"] == alpha, "ratio"]
         ]
         panels.append(Panel(f"level α = {alpha:g}", TICKS, dots, aim=1.0, logarithmic=True))
-    return picture("False positive rate divided by the level, per setting", rows, panels, 455)
+    return picture("False positive rate divided by the level, per setting", rows, panels)
 
 
 def _words(data: str, model: str) -> str:

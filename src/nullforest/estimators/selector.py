@@ -300,6 +300,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         if self.estimator is not None:
             mapping = MethodMapping().add(caller="fit", callee="fit")
+            mapping.add(caller="fit_transform", callee="fit")  # pipelines of scikit-learn < 1.8
             router.add(estimator=self.estimator, method_mapping=mapping)
         return router
 

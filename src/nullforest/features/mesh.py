@@ -37,7 +37,7 @@ def edge_graph(coordinates: ArrayLike, faces: ArrayLike) -> csr_array:
         )
     pairs = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-    a, b = pairs.T
+    a, b = pairs.T.astype(np.int32)  # shortest paths take 64 bits from SciPy 1.13 on only
     length = np.linalg.norm(points[a] - points[b], axis=1)
     n = len(points)
     return csr_array((np.tile(length, 2), (np.r_[a, b], np.r_[b, a])), shape=(n, n))

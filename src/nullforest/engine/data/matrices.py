@@ -148,7 +148,8 @@ def source_of(X: Any) -> Source | None:
     if isinstance(X, ColumnStore):
         return Source(X.shape, X.read, X.itemsize, X.together, X.at_once)
     if _made_by(X, "anndata") and hasattr(X, "to_memory"):  # sparse columns of a backed AnnData
-        return Source(X.shape, lambda begin, end: X[:, begin:end].toarray())
+        S, F = map(int, X.shape)  # in some releases numbers of NumPy
+        return Source((S, F), lambda begin, end: X[:, begin:end].toarray())
     if _made_by(X, "zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "dtype"):
         check_axes(X)
         chunks = getattr(X, "chunks", None)

@@ -37,13 +37,12 @@ class Facts:
 
 _HEAD = """# Does the paper reproduce?
 
-The paper is Konukoglu and Ganz, *Approximate False Positive Rate Control in Selection Frequency
-for Random Forest*, arXiv:1410.2838. This page is written by `nullforest reproduce` from its own
-tables, not by hand. All numbers on it are measured.
+{total} The paper is Konukoglu and
+Ganz, *Approximate False Positive Rate Control in Selection Frequency for Random Forest*,
+arXiv:1410.2838. This page is written by `nullforest reproduce` from its own tables, not by hand.
+All numbers on it are measured.
 
 ## Verdict
-
-{total}
 
 {claims}
 {printed}
