@@ -141,6 +141,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/permutation_test.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/instruction_sets.py
 	PYTHONPATH=. $(BIN)/python benchmarks/answer.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/scaling.py

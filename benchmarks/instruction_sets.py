@@ -21,7 +21,7 @@ from nullforest._util.files import writing
 from nullforest.engine import RankTable, _native
 
 VARIABLE = "NULLFOREST_ISA"
-SETS = ("avx512", "avx2", "neon", "portable", "generic")
+SETS = ("avx512", "avx2", "neon", "portable")
 #: S, F, trees, candidates, classes (0: a number), bootstrap
 WORKS = {
     "A, 250 × 5 000": (250, 5_000, 500, 250, 2, False),
