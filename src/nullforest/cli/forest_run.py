@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from nullforest._util.column_store import ColumnStore
 from nullforest.cli.options import ErrorName, Growing, NullName
@@ -57,6 +57,7 @@ def select_features(
     max_seconds: float | None = None,
     watched: bool = False,
     resumable: Resumable | None = None,
+    bins: int | Literal["auto"] | None = "auto",
 ) -> Selection:
     """Grow a forest on a table and select its features, with the notes of both.
 
@@ -75,7 +76,12 @@ def select_features(
     # Values on disk are copied by columns only where out-of-bag errors are wanted.
     keep_values = watched or resumable is not None or not isinstance(table.X, ColumnStore)
     ranked = RankTable(
-        table.X, keep_values=keep_values, n_jobs=jobs, feature_names=names, categories=categories
+        table.X,
+        keep_values=keep_values,
+        n_jobs=jobs,
+        feature_names=names,
+        categories=categories,
+        bins=bins,
     )
     limits = {"max_seconds": max_seconds}
     kept = None if resumable is None else resumable.begin(ranked, table.y, arguments | limits)
@@ -144,6 +150,7 @@ def page_of(
     *,
     features: int | None = None,
     link: str | None = None,
+    bins: int | Literal["auto"] | None = "auto",
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
@@ -165,8 +172,9 @@ def page_of(
     }
     labels = table.y if table.task == "classification" else None
     X = table.X
-    if table.categories is not None:
-        X = RankTable(X, feature_names=table.feature_names, categories=table.categories)
+    if table.categories is not None or bins != "auto":
+        names = table.feature_names
+        X = RankTable(X, feature_names=names, categories=table.categories, bins=bins)
     about: dict[str, Any] = {"blocks": table.blocks, "adjust": table.adjust}
     about["criterion"] = CRITERION_OF[table.task]
     summary = summarize(

@@ -73,6 +73,14 @@ Candidates = Annotated[
 ]
 Samples = Annotated[float, _forest(help="Share of the samples each tree sees.")]
 Seed = Annotated[int, _forest(min=0, help="The same seed gives the same result.")]
+Bins = Annotated[
+    str,
+    _forest(
+        metavar="N|auto|none",
+        help="Rank columns into at most N quantile bins, 2 to 256; auto: 256 from 20 000 samples "
+        "on; none for exact splits.",
+    ),
+]
 Jobs = Annotated[int, _forest(help="Cores to use; -1 for all. No effect on the result.")]
 Cluster = Annotated[
     str | None,
@@ -302,6 +310,15 @@ class Growing:
             if str(given[name]) != word:
                 raise InputError(f"--{name} {printable(word)} must be a whole number, or auto.")
         return ForestSettings(**given)
+
+
+def bins_of(word: str) -> int | Literal["auto"] | None:
+    """The option --bins as :class:`nullforest.RankTable` takes it."""
+    if word in ("auto", "none"):
+        return "auto" if word == "auto" else None
+    if not (word.isascii() and word.isdigit()):
+        raise InputError(f"--bins {printable(word)} must be a whole number, auto or none.")
+    return int(word)
 
 
 @dataclass(frozen=True)

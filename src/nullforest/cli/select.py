@@ -32,6 +32,7 @@ def select(
     max_trees: options.MaxTrees = None,
     max_seconds: options.MaxSeconds = None,
     first_tree: options.FirstTree = 0,
+    bins: options.Bins = "auto",
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     resume: options.Resume = None,
@@ -113,7 +114,7 @@ def select(
     from nullforest.cli.forest_run import options_of, page_of, select_features
     from nullforest.compute import connected
 
-    settings = growing.settings(first_tree)
+    settings, most_bins = growing.settings(first_tree), options.bins_of(bins)
     with connected(cluster), resumable or nullcontext():
         selection = select_features(
             read,
@@ -127,6 +128,7 @@ def select(
             max_seconds=max_seconds,
             watched=report is not None,
             resumable=resumable,
+            bins=most_bins,
         )
         selection, found_clusters = with_clusters(read, selection)
         found_groups = tested_groups(members, read, selection)
@@ -141,6 +143,7 @@ def select(
         command += ["--task", read.task] if read.task != "survival" else []
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += options_of(settings, selection.tally)
+        command += ["--bins", bins] if bins != "auto" else []
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
             selection,
@@ -154,6 +157,7 @@ def select(
                 reading.adjust or (),
                 features=features_in_report,
                 link=link,
+                bins=most_bins,
             ),
             matrix_outputs(data[0], read, selection, found_groups, reading.layer),
         )

@@ -97,7 +97,7 @@ def split_points(
         wide = _with_shadows(table, copies, target)
         if wide is None:
             return None
-        table = RankTable(wide, n_jobs=n_jobs)
+        table = RankTable(wide, n_jobs=n_jobs, bins=table.bins or "auto")
     seed, first, grown = tally.lineage[0]
     trees = max(1, min(grown, int(grown * MOST_NODES / max(tally.n_nodes, 1))))
     settings = ForestSettings(

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
@@ -119,5 +120,8 @@ private:
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
 void scan_avx2(ScanTask& task) { scan<PlainPick>(task); }
 void sweep_avx2(SweepTask& task) { sweep(task); }
+std::uint32_t stairs_avx2(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
+    return stairs(task, columns, count);
+}
 
 }  // namespace nullforest

@@ -5,6 +5,7 @@
 #include "kernels/avx512_lookup.hpp"
 #include "kernels/avx512_screen.hpp"
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
@@ -103,5 +104,8 @@ private:
 void walk_avx512(WalkTask& task) { walk<Avx512>(task); }
 void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
 void sweep_avx512(SweepTask& task) { sweep(task); }
+std::uint32_t stairs_avx512(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
+    return stairs(task, columns, count);
+}
 
 }  // namespace nullforest

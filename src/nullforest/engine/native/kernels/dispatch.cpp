@@ -84,6 +84,9 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
         kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);
     else if (scan_fits(table, outcome, settings, weighting))
         kernel.scan = NULLFOREST_VERSION(settings.isa, scan);
+    else if (outcome.criterion == Criterion::variance && outcome.n_outputs == 1 &&
+             weighting == Weighting::ones && !table.by_order())
+        kernel.stairs = NULLFOREST_VERSION(settings.isa, stairs);
     return kernel;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/evaluator.hpp"
 #include "kernels/scan_kernel.hpp"
+#include "kernels/stairs_kernel.hpp"
 #include "kernels/sweep_kernel.hpp"
 #include "kernels/walk_kernel.hpp"
 
@@ -20,8 +21,12 @@ struct Kernel {
     WalkKernel walk = nullptr;
     SweepKernel sweep = nullptr;
     ScanKernel scan = nullptr;
+    StairsKernel stairs = nullptr;
 };
 Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
                      Weighting weighting);
+
+std::unique_ptr<Evaluator> make_stairs_evaluator(const RankTable& table, const Outcome& outcome,
+                                                 const Settings& settings, StairsKernel kernel);
 
 }  // namespace nullforest

@@ -48,6 +48,7 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
     if (kernel.walk) return make((WalkNode*)nullptr, kernel.walk);
     if (kernel.sweep) return make((SweepNode*)nullptr, kernel.sweep);
     if (kernel.scan) return make((ScanNode*)nullptr, kernel.scan);
+    if (kernel.stairs) return make_stairs_evaluator(table, outcome, settings, kernel.stairs);
     return make_generic_evaluator(table, outcome, settings, weighting);
 }
 

@@ -4,6 +4,7 @@
 #include <arm_neon.h>
 
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
@@ -152,5 +153,8 @@ private:
 void walk_neon(WalkTask& task) { walk<Neon>(task); }
 void scan_neon(ScanTask& task) { scan<Compress>(task); }
 void sweep_neon(SweepTask& task) { sweep(task); }
+std::uint32_t stairs_neon(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
+    return stairs(task, columns, count);
+}
 
 }  // namespace nullforest

@@ -1,6 +1,7 @@
 // The kernels for any processor.
 #define NULLFOREST_ISA portable
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
 
@@ -75,5 +76,8 @@ private:
 void walk_portable(WalkTask& task) { walk<PortableSimd>(task); }
 void scan_portable(ScanTask& task) { scan<PlainPick>(task); }
 void sweep_portable(SweepTask& task) { sweep(task); }
+std::uint32_t stairs_portable(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
+    return stairs(task, columns, count);
+}
 
 }  // namespace nullforest
