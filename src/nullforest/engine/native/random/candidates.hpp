@@ -15,14 +15,17 @@ inline namespace NULLFOREST_ISA {
 
 class Candidates {
 public:
-    static constexpr std::uint32_t kBatch = 16;
+    static constexpr std::uint32_t kBatch = 32, kFirst = 16;
 
     Candidates(const CandidatePool& pool, std::uint64_t draw_key)
         : shuffle_(pool.shape, draw_key), features_(pool.features), left_(pool.count) {}
 
-    // Draws the next features, up to kBatch, and returns their number; 0 at the end.
+    // Draws the next features, up to kBatch, and returns their number; 0 at the end. The first are
+    // fewer, since many searches end with them, unless that leaves but a few.
     std::uint32_t next_batch(std::uint32_t* feature) {
-        const std::uint32_t count = left_ < kBatch ? left_ : kBatch;
+        const std::uint32_t most = started_ || left_ <= kBatch ? kBatch : kFirst;
+        const std::uint32_t count = left_ < most ? left_ : most;
+        started_ = true;
         left_ -= count;
         shuffle_.next(count, feature);
         if (features_)
@@ -86,6 +89,7 @@ private:
     Shuffle shuffle_;
     const std::uint32_t* features_;
     std::uint32_t left_;
+    bool started_ = false;
 };
 
 }  // namespace NULLFOREST_ISA

@@ -117,32 +117,45 @@ public:
             }
             return;
         }
-        const std::uint32_t n = shape_.n, a = shape_.a, b = shape_.b;
-        // In blocks of fixed size, first without a test of the range: many at once.
-        for (std::uint32_t done = 0; done < count; done += kBlock) {
-            std::uint32_t left[kBlock], right[kBlock], value[kBlock];
-            for (std::uint32_t c = 0; c < kBlock; ++c) {
-                left[c] = left_;
-                right[c] = right_;
-                const bool wrap = ++right_ == b;
-                right_ = wrap ? 0 : right_;
-                left_ += wrap;
-            }
-            for (std::uint32_t c = 0; c < kBlock; ++c)
-                value[c] = around(left[c], right[c], a, b);
-            const std::uint32_t used = count - done < kBlock ? count - done : kBlock;
-            for (std::uint32_t c = 0; c < used; ++c) {
-                while (value[c] >= n) value[c] = around(value[c] / b, value[c] % b, a, b);
-                out[done + c] = value[c];
-            }
+        while (count > 0) {
+            const std::uint32_t drawn = count > kBlock ? next_block<2 * kBlock>(count, out)
+                                                       : next_block<kBlock>(count, out);
+            count -= drawn;
+            out += drawn;
         }
-        drawn_ += count;
-        left_ = drawn_ / b;
-        right_ = drawn_ % b;
     }
 
 private:
-    static constexpr std::uint32_t kBlock = 16;
+    static constexpr std::uint32_t kBlock = 16;  // no more than the shorter side of any rectangle
+
+    // Up to `size` values at once, first without a test of the range: the compiler does many
+    // together.
+    template <std::uint32_t size>
+    std::uint32_t next_block(std::uint32_t count, std::uint32_t* out) {
+        const std::uint32_t n = shape_.n, a = shape_.a, b = shape_.b;
+        std::uint32_t value[size], outside = 0;
+        for (std::uint32_t half = 0; half < size; half += kBlock) {
+            for (std::uint32_t c = 0; c < kBlock; ++c) {
+                const std::uint32_t right = right_ + c, wrap = right >= b;
+                value[half + c] = around(left_ + wrap, right - (wrap ? b : 0), a, b);
+                outside |= value[half + c] >= n;
+            }
+            right_ += kBlock;
+            left_ += right_ >= b;
+            right_ -= right_ >= b ? b : 0;
+        }
+        const std::uint32_t used = count < size ? count : size;
+        if (outside)
+            for (std::uint32_t c = 0; c < used; ++c)
+                while (value[c] >= n) value[c] = around(value[c] / b, value[c] % b, a, b);
+        for (std::uint32_t c = 0; c < used; ++c) out[c] = value[c];
+        drawn_ += used;
+        if (used < size) {
+            left_ = drawn_ / b;
+            right_ = drawn_ % b;
+        }
+        return used;
+    }
 
     static std::uint32_t round_value(std::uint32_t v, std::uint32_t key, std::uint32_t m) {
         std::uint32_t h = (v ^ key) * 0x9e3779b1u;
