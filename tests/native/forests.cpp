@@ -178,7 +178,8 @@ void report(const Kind& kind, int number) {
     matrix.is_double = !kind.single;
     matrix.n_samples = S;
     matrix.n_features = F;
-    const RankTable table(matrix, 2, [] {});
+    const std::uint32_t bins = S > 512 && number % 2 ? 100 : 0;
+    const RankTable table(matrix, 2, [] {}, 0, bins);
     const Target target = draw_target(kind, signal, settings.n_drawn, random);
 
     Hash probe_hash;
@@ -208,10 +209,11 @@ void report(const Kind& kind, int number) {
     sums.add(forest.oob_sum);
     sums.add(forest.oob_trees);
     const char* const columns[] = {"distinct", "tied", "missing"};
-    std::printf("%zu x %zu %s, %s of %u%s%s%s, leaves of %u, %zu nodes:", S, F,
+    std::printf("%zu x %zu %s, %s of %u%s%s%s%s, leaves of %u, %zu nodes:", S, F,
                 columns[static_cast<int>(kind.columns)], name_of(kind.criterion), kind.n_classes,
                 kind.weighted ? ", weighted" : "", kind.replace ? ", bootstrap" : "",
-                kind.single ? ", float32" : "", kind.min_leaf, t.feature.size());
+                kind.single ? ", float32" : "", bins ? ", bins" : "", kind.min_leaf,
+                t.feature.size());
     std::printf(" %016llx %016llx %016llx %016llx %016llx %016llx %016llx\n", counts.value(),
                 hash_of(t.feature, t.left, t.right, t.n_samples, t.missing_left, forest.offsets),
                 hash_of(t.threshold), hash_of(t.impurity, t.value), sums.value(),
