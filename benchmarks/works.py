@@ -36,6 +36,7 @@ class Work:
 
 A = (250, 5_000, 500, 250)
 EVERY_WAY = (PLAIN, PROBES, KEPT, BOOTSTRAP)
+MANY_SAMPLES = (SKLEARN, INTELEX)
 
 WORKS = {
     "A": Work(
@@ -57,12 +58,35 @@ WORKS = {
         ways=EVERY_WAY,
         floors={PLAIN: {SKLEARN: 55}, PROBES: {SKLEARN: 35}},
     ),
-    "D": Work(5_000, 1_000, 200, 32, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 7}}),
-    "E": Work(100_000, 100, 50, 10, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 3}}),
+    "D": Work(5_000, 1_000, 200, 32, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 20}}),
+    "E": Work(100_000, 100, 50, 10, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 8, INTELEX: 1.5}}),
     "A, numbers": Work(*A, classes=0, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 25}}),
     "A, 3 classes": Work(*A, classes=3, ways=EVERY_WAY, floors={PLAIN: {SKLEARN: 35}}),
     "100 × 10 000, 20 candidates": Work(
         *(100, 10_000, 10_000, 20),
         floors={PLAIN: {SKLEARN: 250}, PROBES: {SKLEARN: 150}},
+    ),
+    **{
+        f"{S} × 2 000": Work(
+            *(S, 2_000, trees, 100),
+            others=MANY_SAMPLES,
+            floors={PLAIN: {SKLEARN: floor, INTELEX: 3}, PROBES: {SKLEARN: 15, INTELEX: 3}},
+        )
+        for S, trees, floor in [(520, 500, 35), (1_000, 250, 30), (2_000, 100, 25), (4_000, 50, 20)]
+    },
+    **{
+        f"{S} × 2 000, numbers": Work(
+            *(S, 2_000, trees, 100),
+            classes=0,
+            others=MANY_SAMPLES,
+            floors={PLAIN: {SKLEARN: 8, INTELEX: 3}},
+        )
+        for S, trees in [(520, 100), (1_000, 50), (2_000, 30), (4_000, 20)]
+    },
+    "1 000 × 20": Work(
+        *(1_000, 20, 500, 4), ways=(PLAIN,), others=MANY_SAMPLES, floors={PLAIN: {INTELEX: 4}}
+    ),
+    "20 000 × 30": Work(
+        *(20_000, 30, 100, 5), ways=(PLAIN,), others=MANY_SAMPLES, floors={PLAIN: {INTELEX: 1.5}}
     ),
 }

@@ -70,8 +70,8 @@ private:
         typedef Sum Sums __attribute__((vector_size(kLanes * sizeof(Sum))));
         const Rank* rank = column(feature);
         const std::uint32_t n = task_.n;
-        alignas(64) std::int32_t key[kLanes], k[kLanes];
-        alignas(64) float d[kLanes], crossing[kLanes] = {};
+        alignas(Keys) std::int32_t key[kLanes], k[kLanes];
+        alignas(Sums) float d[kLanes], crossing[kLanes] = {};
         for (int i = 0; i < kLanes; ++i) key[i] = std::numeric_limits<std::int32_t>::max();
         for (std::uint32_t i = 0; i < n; ++i) {
             key[i] = static_cast<std::int32_t>(rank[task_.members[i]]);
@@ -102,7 +102,7 @@ private:
 
     template <class Real>
     bool by_steps(std::uint32_t feature, const Real* parts, Real* sums, Real* steps) const {
-        typedef Real Four __attribute__((vector_size(4 * sizeof(Real))));
+        typedef Real Four __attribute__((vector_size(4 * sizeof(Real)), aligned(sizeof(Real))));
         const Rank* rank = column(feature);
         const std::uint32_t n = task_.n, shift = shift_, n_steps = n_steps_;
         Four* sum = reinterpret_cast<Four*>(sums);

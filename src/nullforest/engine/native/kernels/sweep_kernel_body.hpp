@@ -292,7 +292,7 @@ private:
         constexpr Key kNobody = sizeof(Key) == 2 ? Key(0x7fff) : Key(0x7fffffff);
         const Rank* rank = column(feature);
         const std::uint32_t n = task_.n, n_ones = task_.n_ones;
-        alignas(64) Key key[kLanes], l[kLanes], zeros[kLanes];
+        alignas(Lanes) Key key[kLanes], l[kLanes], zeros[kLanes];
         for (int i = 0; i < kLanes; ++i) key[i] = kNobody;
         for (std::uint32_t i = 0; i < n; ++i)
             key[i] = static_cast<Key>(rank[task_.members[i]] + kLowest);
