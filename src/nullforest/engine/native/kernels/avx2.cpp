@@ -13,12 +13,15 @@ namespace {
 
 class Avx2 {
 public:
-    explicit Avx2(const WalkTask& task) : wide_(task.n_samples > 256) {
+    explicit Avx2(const WalkTask& task) : Avx2(task.n_samples, task.member, task.one) {}
+    // Bitmaps of up to 512 samples.
+    Avx2(std::uint32_t n_samples, const std::uint64_t* member, const std::uint64_t* one)
+        : wide_(n_samples > 256) {
         for (int q = 0; q < 4; ++q) {
-            member_[q] = _mm256_broadcastsi128_si256(_mm_load_si128(
-                reinterpret_cast<const __m128i*>(task.member) + q));
+            member_[q] = _mm256_broadcastsi128_si256(
+                _mm_load_si128(reinterpret_cast<const __m128i*>(member) + q));
             one_[q] = _mm256_broadcastsi128_si256(
-                _mm_load_si128(reinterpret_cast<const __m128i*>(task.one) + q));
+                _mm_load_si128(reinterpret_cast<const __m128i*>(one) + q));
         }
     }
     void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
@@ -114,11 +117,39 @@ private:
     __m256i member_[4], one_[4];
 };
 
+// The members in sorted order: bits pick them out of 64 positions, one after the other.
+template <class Id>
+class BitPick {
+public:
+    explicit BitPick(const ScanTask& task)
+        : n_words_(task.n_words),
+          last_(last_word(task)),
+          bitmap_(task.n_samples, task.member, task.member) {}
+    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+        for (std::uint32_t w = 0; w < n_words_; ++w) {
+            std::uint64_t members, same;
+            bitmap_.gather(order, ninth, w, members, same);
+            if (w + 1 == n_words_) members &= last_;
+            for (; members; members &= members - 1) {
+                const std::uint32_t i = lowest_one(members);
+                std::uint32_t s = order[64 * w + i];
+                if (sizeof(Id) == 2) s |= static_cast<std::uint32_t>(ninth[w] >> i & 1) << 8;
+                *out++ = static_cast<Id>(s);
+            }
+        }
+    }
+
+private:
+    std::uint32_t n_words_;
+    std::uint64_t last_;
+    Avx2 bitmap_;
+};
+
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
-void scan_avx2(ScanTask& task) { scan<PlainPick>(task); }
+void scan_avx2(ScanTask& task) { scan<BitPick>(task); }
 void sweep_avx2(SweepTask& task) { sweep(task); }
 std::uint32_t stairs_avx2(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
     return stairs(task, columns, count);
