@@ -191,7 +191,7 @@ study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds,
 study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
 	$(BIN)/python -m studies.survival
 
-study-libraries: $(VENV)/.installed ranger ## forests of other libraries on null data; page docs/libraries.md
+study-libraries: $(VENV)/.installed ranger java ## forests of other libraries on null data; page docs/libraries.md
 	$(BIN)/python -m studies.libraries --page docs/libraries.md
 
 study-tables: $(VENV)/.installed ## small tables: found, false positive rates, blocks; page docs/tables.md
