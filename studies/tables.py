@@ -32,8 +32,8 @@ FIRST_SEED = 40_000
 #: First seed where tables hold several kinds of columns. The number of shadows from which a stratum
 #: has a tail of its own was changed after results with the seeds above; it concerns these tables.
 MIXED_SEED = 70_000
-#: First seed of the tables that hold categories, which share no tail with numbers since results with
-#: the seeds above.
+#: First seed of the tables that hold categories, which share no tail with numbers since results
+#: with the seeds above.
 KINDS_SEED = 80_000
 ALPHAS = (0.05, 0.01, 0.001)
 SEEDS, NOISE_DRAWS, PERMUTATIONS, NULL_TABLES, SWITCHED, BLOCK_RUNS = 5, 20, 300, 100, 20, 50

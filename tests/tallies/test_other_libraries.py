@@ -287,6 +287,14 @@ def test_models_in_files_have_the_same_tally(tmp_path):
     np.testing.assert_array_equal(taken.counts, nf.tally(model).counts)
 
 
+def test_models_of_an_xgboost_that_starts_elsewhere_are_refused(tmp_path):
+    xgbrf().fit(X, y).save_model(tmp_path / "forest.json")
+    saved = json.loads((tmp_path / "forest.json").read_text("utf-8"))
+    (tmp_path / "old.json").write_text(json.dumps(saved | {"version": [3, 0, 5]}), "utf-8")
+    with pytest.raises(nf.InputError, match=r"XGBoost 3\.0\.5.*xgboost>=3\.2"):
+        nf.tally(tmp_path / "old.json", n_samples=S)
+
+
 def test_names_and_sizes_come_through_pipelines_and_data():
     frame = pd.DataFrame(X, columns=[f"gene_{i}" for i in range(F)])
     scaled = StandardScaler().set_output(transform="pandas")

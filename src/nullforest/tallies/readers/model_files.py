@@ -39,7 +39,7 @@ def read_file(path: Path, n_samples: int | None = None) -> Tally:
         if isinstance(model, dict) and model.get("format") == forest_file.FORMAT:
             return forest_file.read_forest(model)
         if isinstance(model, dict) and "learner" in model:
-            return xgboost.read_learner(model["learner"], n_samples)
+            return xgboost.read_saved(model, n_samples)
     raise InputError(
         f"{path} holds no forest that nullforest reads; give a tally (Tally.save()), a forest "
         "written by r/nullforest.R, or a model of LightGBM (text) or XGBoost (JSON)."

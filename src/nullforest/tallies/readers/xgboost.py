@@ -29,6 +29,8 @@ from nullforest.tallies.nodes import (
 )
 from nullforest.tallies.tally import Tally
 
+#: First release whose models hold the start of the predictions as it is read here.
+OLDEST = (3, 2, 0)
 #: Losses of two and of several classes.
 _LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
@@ -58,19 +60,25 @@ def read(model: Any, n_samples: int | None) -> Tally:
         raise InputError(f"A {type(model).__name__} of XGBoost is no model; give a Booster.")
     if getattr(model, "feature_weights", None) is not None:
         raise InputError("With feature_weights null features have unequal chances; train without.")
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    saved = json.loads(bytes(booster.save_raw("json")))
     config = json.loads(booster.save_config())["learner"]["gradient_booster"]
-    return read_learner(learner, n_samples, config.get("tree_train_param", {}))
+    return read_saved(saved, n_samples, config.get("tree_train_param", {}))
 
 
-def read_learner(
-    learner: dict[str, Any], n_samples: int | None, config: dict[str, str] | None = None
+def read_saved(
+    saved: dict[str, Any], n_samples: int | None, config: dict[str, str] | None = None
 ) -> Tally:
     """Take the tally of a model as in `Booster.save_model("model.json")`.
 
     The settings `config` with which columns and samples were drawn are not in that file; without
     them the candidates are unknown.
     """
+    if tuple(saved["version"]) < OLDEST:
+        raise InputError(
+            f"This is a model of XGBoost {'.'.join(map(str, saved['version']))}, which starts its "
+            "predictions elsewhere; install xgboost>=3.2, load it there and save it, or train anew."
+        )
+    learner = saved["learner"]
     booster = learner["gradient_booster"]
     if booster["name"] != "gbtree":
         raise InputError(
