@@ -195,6 +195,8 @@ study-libraries: $(VENV)/.installed ranger java ## forests of other libraries on
 	$(BIN)/python -m studies.libraries --page docs/libraries.md
 
 study-tables: $(VENV)/.installed ## small tables: found, false positive rates, blocks; page docs/tables.md
+	$(BIN)/python -m studies.table_settings
+	$(BIN)/python -m studies.bins
 	$(BIN)/python -m studies.tables --page docs/tables.md
 
 study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md

@@ -2,7 +2,7 @@
 
 python -m studies.table_settings
 
-The defaults of small tables were chosen by this. One setting at a time differs from the defaults.
+One setting at a time differs from the defaults.
 Seeds are below 10 000, which the studies that report false positive rates and power do not use.
 Finished pieces are kept in studies/results, so that an interrupted study resumes where it stopped.
 """
@@ -63,7 +63,10 @@ def interaction(rng: np.random.Generator) -> Table:
 
 
 def kinds(rng: np.random.Generator) -> Table:
-    """300 samples, 28 correlated columns of seven kinds; one of each kind raises a number."""
+    """300 samples, 28 correlated columns of seven kinds; one of each kind raises a number.
+
+    Through their correlation the others are related to it too.
+    """
     X = mixed(rng, 300, 28)
     known = np.nan_to_num(X[:, :7], nan=0.0)
     y = ((known - known.mean(axis=0)) / known.std(axis=0)).sum(axis=1) * 0.25 + rng.normal(size=300)
@@ -123,9 +126,10 @@ def summary() -> pd.DataFrame:
     frame = Records("table_settings", ("table", "setting", "seed")).frame()
     found = frame.pivot_table("found", "setting", "table", sort=False)
     table = found.loc[list(SETTINGS), list(TABLES)].map("{:.2f}".format)
-    by_setting = frame.groupby("setting")
-    table["false share"] = by_setting["false share"].mean().map("{:.3f}".format)
-    table["runs"] = by_setting.size()
+    # Columns of several kinds are correlated, so that none of them is unrelated to the target.
+    unrelated = frame[frame["table"] != "kinds"]
+    table["false share"] = unrelated.groupby("setting")["false share"].mean().map("{:.3f}".format)
+    table["runs"] = frame.groupby("setting").size()
     return table.reset_index().rename_axis(columns=None)
 
 
