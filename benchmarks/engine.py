@@ -54,7 +54,8 @@ def run(
     trees, candidates = work.trees, work.candidates
     others = {who: adapter for who, adapter in others.items() if who in work.others}
     times: dict[str, list[engines.Seconds]] = {who: [] for who in (*work.ways, *others)}
-    engines.nullforest(X[:50], y[:50], 2, candidates)  # first touch of the library
+    for way in work.ways:  # the first call in a process loads libraries
+        OURS[way](X[:50], y[:50], 2, candidates)
     for _ in range(repeats):
         for way in work.ways:
             times[way].append(OURS[way](X, y, trees, candidates))
@@ -79,6 +80,10 @@ def run(
                     "ratio": round(wall, 1),
                     "processor_ratio": round(cpu, 1),
                     "floor": floor,
+                    "samples": work.samples,
+                    "features": work.features,
+                    "trees": trees,
+                    "candidates": candidates,
                 }
             )
             print(

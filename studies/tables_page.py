@@ -72,8 +72,8 @@ of 200 to 569 samples and 28 to 80 features (`studies/table_settings.py`); of di
 cancer, to which 50 columns of noise are appended, all features count as relevant; an interaction is
 the sign of a product of two features, which no search of one split at a time sees. The last columns
 are the share of false features among the selected, and the number of runs over all tables. With two
-or three runs of a table a difference of .2 may be chance, and none is larger: there is no reason for
-other settings than those of wide tables.
+or three runs of a table a difference of .2 may be chance, and none is larger: there is no reason
+for other settings than those of wide tables.
 
 {settings}
 

@@ -177,9 +177,10 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
 
 bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    // The kernel's own list will do where no out-of-bag sample has to be placed.
+    // The kernel's own list will do where few out-of-bag samples have to be placed: reading their
+    // values is then cheaper than following the order of all samples.
     bool by_order = false;
-    if (split.sorted && node.oob_begin == node.oob_end)
+    if (split.sorted && 8 * (node.oob_end - node.oob_begin) < table_.n_samples())
         members.take(split.sorted, split.n_left + 1, n);
     else
         by_order = members.divide(samples, n, split.feature, split.n_left);

@@ -1,0 +1,113 @@
+"""The tables of the page on speed, from benchmarks/results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from studies.markdown import markdown
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+_WAYS = {
+    "nullforest": "ratio",
+    "nullforest, with virtual probes": "with virtual probes",
+    "nullforest, trees kept and out-of-bag": "trees kept, out-of-bag",
+    "nullforest, bootstrap": "bootstrap",
+}
+_SETS = {"avx512": "AVX-512", "avx2": "AVX2", "portable": "portable"}
+
+
+def seconds(value: float) -> str:
+    """A time with two or three digits."""
+    return f"{value:.3f} s" if value < 0.1 else f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def multiple(value: float) -> str:
+    """A ratio of times."""
+    return f"{value:.1f} ×" if value < 10 else f"{value:.0f} ×"
+
+
+def answers() -> pd.DataFrame:
+    """Time to the default answer beside other tests."""
+    rows = []
+    for data, part in pd.read_csv(RESULTS / "answer.csv").groupby("data", sort=False):
+        times = part.dropna(subset="seconds").set_index("test")["seconds"]
+        row = {"data": data, "nullforest": seconds(times["nullforest"])}
+        for test, name in {"ranger_janitza": "ranger, Janitza", "boruta_py": "boruta_py"}.items():
+            stopped = test not in times
+            found = times[f"{test}, stopped" if stopped else test]
+            more = "> " if stopped else ""
+            ratio = multiple(found / times["nullforest"])
+            row[name] = f"{more}{seconds(found)} ({more}{ratio})"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def small_tables() -> pd.DataFrame:
+    """The whole answer on small tables beside one fit of other forests and boruta_py."""
+    rows = []
+    for _, found in pd.read_csv(RESULTS / "tables.csv").iterrows():
+        ours = found["nullforest"]
+        row = {"table": found["table"], "trees": f"{found['trees']:,}".replace(",", " ")}
+        row |= {"selected": found["selected"], "nullforest": seconds(ours)}
+        for other in ("scikit-learn", "scikit-learn-intelex", "boruta_py"):
+            more = "> " if pd.isna(found[f"{other} selected"]) else ""
+            row[other] = f"{more}{seconds(found[other])} ({more}{multiple(found[other] / ours)})"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def forests() -> pd.DataFrame:
+    """Time of a forest beside scikit-learn's, and ratios to other forests."""
+    table = pd.read_csv(RESULTS / "engine.csv").dropna(subset="samples")
+    rows = []
+    for work, part in table.groupby("work", sort=False):
+        ours = part[part["other"] == "scikit-learn"].set_index("engine")
+        plain = part[part["engine"] == "nullforest"].set_index("other")
+        first = ours.iloc[0]
+        shape = f"{first['samples']:,.0f} × {first['features']:,.0f}".replace(",", " ")
+        row = {
+            "work": work,
+            "samples × features": shape,
+            "trees": f"{first['trees']:,.0f}".replace(",", " "),
+            "candidates": int(first["candidates"]),
+            "scikit-learn": seconds(ours.loc["nullforest", "other_seconds"]),
+            "nullforest": seconds(ours.loc["nullforest", "seconds"]),
+        }
+        for way, name in _WAYS.items():
+            row[name] = multiple(ours.loc[way, "ratio"]) if way in ours.index else "–"
+        for other in ("scikit-learn-intelex", "ranger"):
+            known = other in plain.index
+            row[f"to {other}"] = multiple(plain.loc[other, "ratio"]) if known else "–"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def instruction_sets() -> pd.DataFrame:
+    """Processor time by the kernels of each instruction set."""
+    table = pd.read_csv(RESULTS / "instruction_sets.csv")
+    wide = table.pivot_table("processor_seconds", "work", "instruction_set", sort=False)
+    ratio = wide.div(wide.min(axis=1), axis=0)
+    shown = {
+        name: wide[key].map(seconds) + " (" + ratio[key].map(multiple) + ")"
+        for key, name in _SETS.items()
+    }
+    return pd.DataFrame(shown).reset_index()
+
+
+TABLES = {
+    "answer": answers,
+    "tables": small_tables,
+    "engine": forests,
+    "instruction sets": instruction_sets,
+}
+
+
+def with_tables(text: str) -> str:
+    """The page with every table between its markers."""
+    for name, make in TABLES.items():
+        start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
+        before, rest = text.split(start, 1)
+        text = before + start + markdown(make()) + end + rest.split(end, 1)[1]
+    return text
