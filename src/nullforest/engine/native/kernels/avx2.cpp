@@ -150,7 +150,7 @@ private:
 
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
 void scan_avx2(ScanTask& task) { scan<BitPick>(task); }
-void sweep_avx2(SweepTask& task) { sweep(task); }
+void sweep_avx2(SweepTask& task) { sweep<NoBits>(task); }
 std::uint32_t stairs_avx2(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
     return stairs(task, columns, count);
 }

@@ -2,6 +2,7 @@
 #define NULLFOREST_ISA avx512
 #include <immintrin.h>
 
+#include "kernels/avx512_bits.hpp"
 #include "kernels/avx512_lookup.hpp"
 #include "kernels/avx512_screen.hpp"
 #include "kernels/scan_kernel_body.hpp"
@@ -103,7 +104,7 @@ private:
 
 void walk_avx512(WalkTask& task) { walk<Avx512>(task); }
 void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
-void sweep_avx512(SweepTask& task) { sweep(task); }
+void sweep_avx512(SweepTask& task) { sweep<Avx512Bits>(task); }
 std::uint32_t stairs_avx512(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
     return stairs(task, columns, count);
 }

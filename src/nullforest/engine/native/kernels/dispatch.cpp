@@ -90,4 +90,12 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
     return kernel;
 }
 
+void make_steps(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                std::size_t n_threads, const Poll& poll) {
+    const Weighting weighting = weighting_of(outcome, settings);
+    if (settings.isa == Isa::avx512 && table.steps() && !table.codes() &&
+        choose_kernel(table, outcome, settings, weighting).sweep)
+        table.steps()->make_planes(n_threads, poll);
+}
+
 }  // namespace nullforest

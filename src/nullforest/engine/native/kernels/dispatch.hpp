@@ -26,6 +26,10 @@ struct Kernel {
 Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
                      Weighting weighting);
 
+// Makes the steps of a table that this kernel counts.
+void make_steps(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                std::size_t n_threads, const Poll& poll);
+
 std::unique_ptr<Evaluator> make_stairs_evaluator(const RankTable& table, const Outcome& outcome,
                                                  const Settings& settings, StairsKernel kernel);
 

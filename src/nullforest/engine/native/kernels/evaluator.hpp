@@ -25,6 +25,11 @@ struct Settings {
     Isa isa = Isa::portable;
 };
 
+inline Weighting weighting_of(const Outcome& outcome, const Settings& settings) {
+    if (!outcome.weight.empty()) return Weighting::reals;
+    return settings.replace ? Weighting::counts : Weighting::ones;
+}
+
 // A node to be split.
 struct NodeQuery {
     const std::uint32_t* samples;  // ascending

@@ -152,7 +152,7 @@ private:
 
 void walk_neon(WalkTask& task) { walk<Neon>(task); }
 void scan_neon(ScanTask& task) { scan<Compress>(task); }
-void sweep_neon(SweepTask& task) { sweep(task); }
+void sweep_neon(SweepTask& task) { sweep<NoBits>(task); }
 std::uint32_t stairs_neon(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
     return stairs(task, columns, count);
 }

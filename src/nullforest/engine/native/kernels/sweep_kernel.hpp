@@ -1,7 +1,8 @@
 // The best split of a node of two classes, on more than 512 ranked samples.
 //
-// A node that is not tiny counts its members and its ones in equal steps of rank, some 3 to 8
-// members each. Within a step the path of (k members, l ones) stays inside the polygon of its two
+// A node that is not tiny counts its members and its ones in steps of rank: on planes of bits, where
+// the table has them (step_kernel_body.hpp), else one by one, in equal steps of some 3 to 8 members
+// each. Within a step the path of (k members, l ones) stays inside the polygon of its two
 // ends, "all ones first" and "all zeros first"; the score D^2 / (k (n - k)) is convex, so a step
 // whose corners do not beat the best cannot hold a better split. The members of the few steps
 // left are sorted and scored one by one. A tiny node counts for each member how many ones and
@@ -20,6 +21,9 @@ struct SweepTask : BinaryTask<unsigned __int128> {
     // Nodes below this size count members and ones in the halves of 32 bits, others of 64 bits.
     static constexpr std::uint32_t kNarrow = 1u << 16;
     static constexpr std::uint32_t kVector = 16;  // entries of scratch that may be read too many
+    static constexpr std::uint32_t kPlanes = 6;  // of a column
+    // Members from which planes are worth it; measured.
+    static constexpr std::uint32_t kFewestByPlanes = 16;
 
     // the rank table
     std::uint32_t rank_bytes;  // 1: codes
@@ -28,6 +32,12 @@ struct SweepTask : BinaryTask<unsigned __int128> {
     std::uint64_t *wide_counts, *wide_sums;
     std::uint8_t* open;  // whether a step may hold a better split
     std::uint32_t* key;  // rank << 1 | label, for n_samples members
+    // steps of the table (RankSteps): `plane_words` for each of the planes of a column, null where the
+    // node does not count on them, and the first rank of each step
+    const std::uint64_t* planes;
+    const std::uint32_t* step_begins;
+    std::uint32_t plane_words;
+    const std::uint64_t *member, *one;  // bitmaps of the node, as long as a plane
     // the node: the ones among its members ascending, then the others ascending
     const std::uint32_t* members;
 };

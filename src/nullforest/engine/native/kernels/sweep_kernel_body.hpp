@@ -2,22 +2,10 @@
 #pragma once
 #include <type_traits>
 
-#include "kernels/sweep_kernel.hpp"
+#include "kernels/step_kernel_body.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
-
-// Scalars are tested many at once: in floats where D is exact in them, else in doubles. A test must
-// never miss: its margin is far above the rounding of its few products.
-template <class Real>
-struct Corner {
-    static constexpr Real kMargin = sizeof(Real) == 4 ? Real(1.0 + 0x1p-18) : Real(1.0 + 1e-12);
-    Real n, ones, level;
-    bool beats(Real k, Real l) const {
-        const Real d = l * n - k * ones;
-        return d * d * kMargin > level * (k * (n - k));
-    }
-};
 
 template <class Rank>
 class Sweep {
@@ -91,11 +79,7 @@ private:
                 __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
         }
     }
-    void refresh() {
-        level_ = task_.found ? static_cast<double>(task_.best_num) /
-                                   static_cast<double>(task_.best_den)
-                             : -1.0;
-    }
+    void refresh() { level_ = level_of(task_); }
 
     // Calls use(k, l, differs) for the splits of a column that may beat the best, positions
     // ascending, until it returns true: k members and l ones on the left; differs() says whether
@@ -116,11 +100,7 @@ private:
     template <class Use>
     bool use_allowed(const Use& use, std::uint32_t feature, std::uint32_t k, std::uint32_t l,
                      std::uint32_t rank, std::uint32_t next) const {
-        if (k < task_.min_leaf || k + task_.min_leaf > task_.n) return false;
-        return use(k, l, [&] {
-            return kCodes || !(task_.flags[feature] & 1) ||
-                   differ(task_, feature, rank, next == kUnknown ? next_rank(feature, rank) : next);
-        });
+        return RankedColumn<Rank>(task_, feature).use(use, k, l, rank, next);
     }
 
     // A column of few levels: members and ones up to the end of each are counted, nothing is
@@ -165,8 +145,8 @@ private:
         for (std::uint32_t i = 0; i < SweepTask::kVector; ++i) sums[n_steps_ + i] = sum;
         double best = level_;
         if (!task_.found && !task_.screened && (kCodes || !(task_.flags[feature] & 1)))
-            best = first_level(sums);
-        const auto corner = Corner<Real>{Real(n), Real(n_ones), Real(best)};
+            best = first_level(task_, sums, n_steps_);
+        const Corner<Real> corner(task_, best);
         if (kCodes && shift_ == 0)  // nothing lies within a step
             return any_open<true>(corner, sums) && search_ends(corner, sums, feature, use);
         if (!any_open<false>(corner, sums)) return false;
@@ -178,46 +158,9 @@ private:
         return used;
     }
 
-    // Whether a corner of a step, or its end alone, beats the best. A step runs from the counts up
-    // to the step before to those with it.
-    template <bool kEnd, class Real, class Packed>
-    static bool open(const Corner<Real>& corner, Packed before, Packed with) {
-        constexpr int kHalf = 4 * sizeof(Packed);
-        constexpr Packed kLow = (Packed{1} << kHalf) - 1;
-        using Count = std::conditional_t<sizeof(Packed) == 4, std::int32_t, std::int64_t>;
-        const auto real = [](Packed count) { return static_cast<Real>(static_cast<Count>(count)); };
-        const Real k0 = real(before & kLow), l0 = real(before >> kHalf);
-        const Real k1 = real(with & kLow), l1 = real(with >> kHalf), ones = l1 - l0;
-        if (kEnd) return corner.beats(k1, l1);
-        return corner.beats(k1, l1) | corner.beats(k0 + ones, l1) | corner.beats(k1 - ones, l0);
-    }
     template <bool kEnd, class Real, class Packed>
     bool any_open(const Corner<Real>& corner, const Packed* sums) const {
-        int any = 0;
-        const auto n_steps = static_cast<std::int32_t>((n_steps_ + 15) / 16 * 16);
-        for (std::int32_t b = 0; b < n_steps; ++b) any |= open<kEnd>(corner, sums[b - 1], sums[b]);
-        return any;
-    }
-
-    // Nothing found yet: some split at the end of a step is at least this good (no ties here), so
-    // that only few splits are scored exactly.
-    template <class Packed>
-    double first_level(const Packed* sums) const {
-        constexpr int kHalf = 4 * sizeof(Packed);
-        const double n = task_.n, ones = task_.n_ones;
-        const double least = task_.min_leaf, most = n - least;
-        double best[8] = {-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0};  // many at once
-        for (std::uint32_t b = 0; b < n_steps_; b += 8)
-            for (std::uint32_t i = 0; i < 8; ++i) {
-                const Packed sum = sums[b + i];
-                const double k = static_cast<double>(
-                    static_cast<std::int64_t>(sum & ((Packed{1} << kHalf) - 1)));
-                const double l = static_cast<double>(static_cast<std::int64_t>(sum >> kHalf));
-                const double d = l * n - k * ones, level = d * d / (k * (n - k));
-                best[i] = (k >= least) & (k <= most) & (level > best[i]) ? level : best[i];
-            }
-        for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
-        return best[0] * (1.0 - 1e-12);
+        return corner.template opens_any<kEnd>(sums, (n_steps_ + 15) / 16 * 16);
     }
 
     template <class Real, class Packed, class Use>
@@ -225,7 +168,7 @@ private:
                      const Use& use) {
         constexpr int kHalf = 4 * sizeof(Packed);
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
-            if (sums[b] == sums[b - 1] || !open<true>(corner, sums[b - 1], sums[b])) continue;
+            if (sums[b] == sums[b - 1] || !corner.template opens<true>(sums[b - 1], sums[b])) continue;
             const auto k = static_cast<std::uint32_t>(sums[b] & ((Packed{1} << kHalf) - 1));
             if (k >= task_.n) return false;
             if (use_allowed(use, feature, k, static_cast<std::uint32_t>(sums[b] >> kHalf), 0, 0))
@@ -242,13 +185,13 @@ private:
         std::uint32_t* key = task_.key;
         std::uint32_t found = 0;
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b)
-            task_.open[b] = open<false>(corner, sums[b - 1], sums[b]);
+            task_.open[b] = corner.template opens<false>(sums[b - 1], sums[b]);
         for (std::uint32_t i = 0; i < task_.n; ++i) {
             const std::uint32_t r = rank[task_.members[i]];  // ranks stay below 2^22
             key[found] = r << 1 | (i < task_.n_ones);
             found += task_.open[r >> shift_];
         }
-        sort(key, found);
+        sort_keys(key, found);
         for (std::uint32_t i = 0; i < found;) {
             const std::uint32_t step = key[i] >> 1 >> shift_;
             const Packed before = *(sums + step - 1);
@@ -263,26 +206,6 @@ private:
         }
         return false;
     }
-    // Shell sort: short lists, and no library code compiled for this instruction set alone.
-    static void sort(std::uint32_t* key, std::uint32_t n) {
-        constexpr std::uint32_t kGaps[] = {3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
-        for (std::uint32_t gap : kGaps)
-            for (std::uint32_t i = gap; i < n; ++i) {
-                const std::uint32_t mine = key[i];
-                std::uint32_t j = i;
-                for (; j >= gap && key[j - gap] > mine; j -= gap) key[j] = key[j - gap];
-                key[j] = mine;
-            }
-    }
-    std::uint32_t next_rank(std::uint32_t feature, std::uint32_t rank) const {
-        std::uint32_t next = kUnknown;
-        for (std::uint32_t i = 0; i < task_.n; ++i) {
-            const std::uint32_t r = column(feature)[task_.members[i]];
-            next = r > rank && r < next ? r : next;
-        }
-        return next;
-    }
-
     // At most `kLanes` members, all compared with each.
     template <int kLanes, class Use>
     bool by_pairs(std::uint32_t feature, const Use& use) {
@@ -302,7 +225,7 @@ private:
         for (std::uint32_t j = n_ones; j < n; ++j) zeros_upto -= key[j] <= keys;
         reinterpret_cast<Lanes&>(l) = ones_upto;
         reinterpret_cast<Lanes&>(zeros) = zeros_upto;
-        const Corner<float> corner{float(n), float(n_ones), float(level_)};
+        const Corner<float> corner(task_, level_);
         int any = 0;
         for (int i = 0; i < kLanes; ++i) any |= corner.beats(float(l[i] + zeros[i]), float(l[i]));
         if (!any) return false;
@@ -320,25 +243,29 @@ private:
         return false;
     }
 
-    static constexpr std::uint32_t kUnknown = 0xffffffffu;
+    static constexpr std::uint32_t kUnknown = RankedColumn<Rank>::kUnknown;
     SweepTask& task_;
     std::uint32_t shift_ = 0, n_steps_ = 0;
     double level_;
 };
 
-template <class Rank>
+template <class Rank, class Bits>
 void sweep_ranks(SweepTask& task) {
+    if constexpr (Bits::kExist && sizeof(Rank) > 1)
+        if (task.planes) return search_steps<Rank, Bits>(task);
     Sweep<Rank> sweep(task);
     task.screened ? sweep.screen() : sweep.run();
 }
 
-inline void sweep(SweepTask& task) {
+// `Bits`: how planes are counted (step_counts.hpp), if at all.
+template <class Bits>
+void sweep(SweepTask& task) {
     if (task.rank_bytes == 1)
-        sweep_ranks<std::uint8_t>(task);
+        sweep_ranks<std::uint8_t, Bits>(task);
     else if (task.rank_bytes == 2)
-        sweep_ranks<std::uint16_t>(task);
+        sweep_ranks<std::uint16_t, Bits>(task);
     else
-        sweep_ranks<std::uint32_t>(task);
+        sweep_ranks<std::uint32_t, Bits>(task);
 }
 
 }  // namespace NULLFOREST_ISA

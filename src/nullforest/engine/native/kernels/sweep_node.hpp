@@ -19,6 +19,7 @@ public:
           open_(n_steps(table)),
           wide_counts_(table.n_samples() < SweepTask::kNarrow ? 0 : n_steps(table)),
           wide_sums_(wide_counts_.size() + 1) {
+        task.plane_words = static_cast<std::uint32_t>(RankSteps::plane_words(table.n_samples()));
         use(table, own_members());
         task.members = members_.data();
         task.key = key_.data();
@@ -36,6 +37,13 @@ public:
         task.rank_bytes = codes ? 1 : static_cast<std::uint32_t>(table.rank_bytes());
         task.stride = codes ? table.code_stride() : table.stride();
         if (codes) task.order = codes;
+        steps_ = codes ? nullptr : table.steps();
+        if (steps_ && steps_->planes() && !bitmaps_) {
+            bitmaps_ = map_zeros(2 * task.plane_words * sizeof(std::uint64_t));
+            task.member = words_of(0);
+            task.one = words_of(1);
+        }
+        use_steps();
     }
 
     void enter(const NodeQuery& node) {
@@ -46,9 +54,29 @@ public:
         for (std::uint32_t i = 0; i < node.n; ++i)
             *next[outcome_.label[node.samples[i]]]++ = node.samples[i];
         task.n_ones = ones;
+        by_planes_ = bitmaps_ && node.n >= SweepTask::kFewestByPlanes && node.n < SweepTask::kNarrow;
+        if (by_planes_) {
+            std::uint64_t *member = words_of(0), *one = words_of(1);
+            std::fill(member, member + 2 * task.plane_words, 0);
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                const std::uint32_t s = members_[i];
+                member[s / 64] |= std::uint64_t{1} << s % 64;
+                one[s / 64] |= std::uint64_t{i < ones} << s % 64;
+            }
+        }
+        use_steps();
     }
 
 private:
+    static_assert(SweepTask::kPlanes == RankSteps::kPlanes);
+
+    std::uint64_t* words_of(std::uint32_t bitmap) {
+        return reinterpret_cast<std::uint64_t*>(bitmaps_.get()) + bitmap * task.plane_words;
+    }
+    void use_steps() {
+        task.planes = steps_ && by_planes_ ? steps_->planes() : nullptr;
+        task.step_begins = steps_ ? steps_->begins() : nullptr;
+    }
     static std::size_t n_steps(const RankTable& table) {
         return std::max<std::size_t>(table.n_samples() / 3 + 2, 256) + SweepTask::kVector;
     }
@@ -56,6 +84,9 @@ private:
     std::vector<std::uint32_t> members_, key_, counts_, sums_;
     std::vector<std::uint8_t> open_;
     std::vector<std::uint64_t> wide_counts_, wide_sums_;
+    const RankSteps* steps_ = nullptr;
+    MappedBytes bitmaps_;
+    bool by_planes_ = false;
 };
 
 }  // namespace nullforest

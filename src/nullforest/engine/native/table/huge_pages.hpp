@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 namespace nullforest {
 
@@ -19,6 +21,20 @@ inline void request_huge_pages(void* memory, std::size_t bytes) {
     static_cast<void>(memory);
     static_cast<void>(bytes);
 #endif
+}
+
+struct Unmap {
+    std::size_t bytes;
+    void operator()(std::uint8_t* memory) const { munmap(memory, bytes); }
+};
+using MappedBytes = std::unique_ptr<std::uint8_t, Unmap>;
+
+// Zeros, at the begin of a page.
+inline MappedBytes map_zeros(std::size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    request_huge_pages(memory, bytes);
+    return {static_cast<std::uint8_t*>(memory), Unmap{bytes}};
 }
 
 }  // namespace nullforest

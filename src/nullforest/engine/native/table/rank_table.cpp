@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <string>
 
 #include "errors.hpp"
 #include "random/keyed_random.hpp"
 #include "table/column_sort.hpp"
-#include "table/huge_pages.hpp"
 
 namespace nullforest {
 
@@ -31,15 +29,10 @@ struct RankTable::Worker {
     bool has_missing = false;
 };
 
-void RankTable::Unmap::operator()(std::uint8_t* memory) const { munmap(memory, bytes); }
-
 void RankTable::allocate() {
-    const std::size_t F = n_features(), bytes = stride() * F + RankLayout::kSlack;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    block_ = static_cast<std::uint8_t*>(memory);
-    own_block_ = {block_, Unmap{bytes}};
-    request_huge_pages(memory, bytes);  // candidates lie anywhere in the table
+    const std::size_t F = n_features();
+    own_block_ = map_zeros(stride() * F + RankLayout::kSlack);  // candidates lie anywhere in it
+    block_ = own_block_.get();
     own_differs_.reset(new std::uint64_t[F * n_words()]);
     differs_ = own_differs_.get();
     n_known_.assign(F, 0);
@@ -332,6 +325,12 @@ void RankTable::make_codes() const {
         std::uint8_t* out = codes_.get() + f * code_stride();
         each_stored(f, [&](std::uint32_t sample, std::uint32_t rank) { out[sample] = level[rank]; });
     }
+}
+
+RankSteps* RankTable::steps() const {
+    if (by_order() || most_resident_) return nullptr;  // files stay out of memory
+    std::call_once(steps_made_, [this] { steps_ = std::make_unique<RankSteps>(*this); });
+    return steps_.get();
 }
 
 std::uint8_t RankTable::flags_of(std::size_t feature) const {

@@ -20,6 +20,8 @@
 #include <mutex>
 #include <vector>
 
+#include "table/huge_pages.hpp"
+#include "table/rank_steps.hpp"
 #include "threads/parallel.hpp"
 
 namespace nullforest {
@@ -155,6 +157,9 @@ public:
     const std::uint8_t* codes() const;
     std::size_t code_stride() const { return (n_samples() + 63) / 64 * 64; }
 
+    // The steps of rank of a table by ranks that lies in memory; null for others.
+    RankSteps* steps() const;
+
     // Announces that about so many bytes are going to be read; releases mapped files where much of
     // them lies in memory. They are read again when needed.
     void touch(std::size_t bytes) const {
@@ -184,21 +189,18 @@ private:
     template <class Use>
     void each_stored(std::size_t feature, const Use& use) const;
     std::uint64_t hash_of(std::size_t feature) const;
-    struct Unmap {
-        std::size_t bytes;
-        void operator()(std::uint8_t* memory) const;
-    };
 
     Matrix matrix_, values_;  // shape of the table; values of its columns, without those of copies
     std::vector<std::uint32_t> rows_;
     RankLayout layout_;
     std::size_t first_feature_ = 0;
     std::uint32_t bins_ = 0;
-    mutable std::once_flag codes_made_;
+    mutable std::once_flag codes_made_, steps_made_;
     mutable std::unique_ptr<std::uint8_t[]> codes_;
+    mutable std::unique_ptr<RankSteps> steps_;
     std::size_t most_resident_ = 0, value_bytes_ = 0;
     mutable std::atomic<std::size_t> touched_{0};
-    std::unique_ptr<std::uint8_t, Unmap> own_block_;  // null: the arrays belong to others
+    MappedBytes own_block_;  // null: the arrays belong to others
     std::unique_ptr<std::uint64_t[]> own_differs_;
     std::uint8_t* block_ = nullptr;
     const std::uint64_t* differs_ = nullptr;

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "kernels/dispatch.hpp"
+
 namespace nullforest {
 
 namespace {
@@ -88,6 +90,11 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
         forest.probe_wins.assign(probes->size(), 0);
         forest.probe_couplings.assign(probes->n_strata() * n_bins, 0);
     }
+
+    const Poll begun = [&] { poll(0); };
+    make_steps(table, outcome, settings, n_threads, begun);
+    if (probes && probes->size() > 0)
+        make_steps(*probes->table, outcome, settings, n_threads, begun);
 
     // A century at most: longer ones overflow the clock.
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(

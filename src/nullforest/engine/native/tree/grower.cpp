@@ -21,11 +21,6 @@ void TreeResult::clear() {
     oob_value.clear();
 }
 
-static Weighting weighting_of(const Outcome& outcome, const Settings& settings) {
-    if (!outcome.weight.empty()) return Weighting::reals;
-    return settings.replace ? Weighting::counts : Weighting::ones;
-}
-
 TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
                        const ProbeSet* probes, const std::vector<double>& coupling_edges)
     : table_(table),

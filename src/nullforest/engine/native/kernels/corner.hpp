@@ -1,0 +1,140 @@
+// Steps of rank of a node of two classes, and whether one of them may hold a better split.
+#pragma once
+#include <type_traits>
+
+#include "kernels/step_test.hpp"
+
+namespace nullforest {
+inline namespace NULLFOREST_ISA {
+
+// Scalars are tested many at once: in floats where D is exact in them, else in doubles. A test must
+// never miss: its margin is far above the rounding of its few products.
+template <class Real>
+struct Corner {
+    static constexpr Real kMargin = sizeof(Real) == 4 ? Real(1.0 + 0x1p-18) : Real(1.0 + 1e-12);
+    Real n, ones, level;
+
+    Corner(const SweepTask& task, double best)
+        : n(Real(task.n)), ones(Real(task.n_ones)), level(Real(best)) {}
+    bool beats(Real k, Real l) const {
+        const Real d = l * n - k * ones;
+        return d * d * kMargin > level * (k * (n - k));
+    }
+
+    // Whether a corner of a step, or its end alone, beats the best. A step runs from the counts up
+    // to the step before to those with it: members in the lower half, ones in the upper.
+    template <bool kEnd, class Packed>
+    bool opens(Packed before, Packed with) const {
+        constexpr int kHalf = 4 * sizeof(Packed);
+        constexpr Packed kLow = (Packed{1} << kHalf) - 1;
+        using Count = std::conditional_t<sizeof(Packed) == 4, std::int32_t, std::int64_t>;
+        const auto real = [](Packed count) { return static_cast<Real>(static_cast<Count>(count)); };
+        const Real k0 = real(before & kLow), l0 = real(before >> kHalf);
+        const Real k1 = real(with & kLow), l1 = real(with >> kHalf), more = l1 - l0;
+        if (kEnd) return beats(k1, l1);
+        return beats(k1, l1) | beats(k0 + more, l1) | beats(k1 - more, l0);
+    }
+    // Of a multiple of 16 steps; entry -1 is 0.
+    template <bool kEnd, class Packed>
+    bool opens_any(const Packed* sums, std::uint32_t n_steps) const {
+        int any = 0;
+        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps); ++b)
+            any |= opens<kEnd>(sums[b - 1], sums[b]);
+        return any;
+    }
+};
+
+// Nothing found yet: some split at the end of a step (a multiple of 8 of them) is at least this
+// good, so that only few splits are scored exactly. For steps that end between different values.
+template <class Packed>
+double first_level(const SweepTask& task, const Packed* sums, std::uint32_t n_steps) {
+    constexpr int kHalf = 4 * sizeof(Packed);
+    const double n = task.n, ones = task.n_ones;
+    const double least = task.min_leaf, most = n - least;
+    double best[8] = {-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0};  // many at once
+    for (std::uint32_t b = 0; b < n_steps; b += 8)
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            const Packed sum = sums[b + i];
+            const double k = static_cast<double>(
+                static_cast<std::int64_t>(sum & ((Packed{1} << kHalf) - 1)));
+            const double l = static_cast<double>(static_cast<std::int64_t>(sum >> kHalf));
+            const double d = l * n - k * ones, level = d * d / (k * (n - k));
+            best[i] = (k >= least) & (k <= most) & (level > best[i]) ? level : best[i];
+        }
+    for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
+    return best[0] * (1.0 - 1e-12);
+}
+
+// Up to `kLanes` different keys: each is placed behind those that are smaller.
+template <int kLanes>
+void place_keys(std::uint32_t* key, std::uint32_t n) {
+    alignas(64) std::int32_t mine[kLanes], place[kLanes] = {};
+    for (std::uint32_t i = 0; i < kLanes; ++i)
+        mine[i] = i < n ? static_cast<std::int32_t>(key[i]) : 0x7fffffff;
+    for (std::uint32_t j = 0; j < n; ++j) {
+        const std::int32_t other = mine[j];
+        for (int i = 0; i < kLanes; ++i) place[i] += other < mine[i];
+    }
+    for (std::uint32_t i = 0; i < n; ++i) key[place[i]] = static_cast<std::uint32_t>(mine[i]);
+}
+
+// Keys below 2^31, none equal. No library code compiled for this instruction set alone: Shell sort.
+inline void sort_keys(std::uint32_t* key, std::uint32_t n) {
+    if (n <= 16) return place_keys<16>(key, n);
+    if (n <= 32) return place_keys<32>(key, n);
+    if (n <= 64) return place_keys<64>(key, n);
+    constexpr std::uint32_t kGaps[] = {3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    for (std::uint32_t gap : kGaps) {
+        if (gap >= n) continue;
+        for (std::uint32_t i = gap; i < n; ++i) {
+            const std::uint32_t mine = key[i];
+            std::uint32_t j = i;
+            for (; j >= gap && key[j - gap] > mine; j -= gap) key[j] = key[j - gap];
+            key[j] = mine;
+        }
+    }
+}
+
+// A column of ranks, and its splits.
+template <class Rank>
+class RankedColumn {
+public:
+    static constexpr std::uint32_t kUnknown = 0xffffffffu;
+
+    RankedColumn(const SweepTask& task, std::uint32_t feature) : task_(task), feature_(feature) {}
+    const Rank* rank() const { return reinterpret_cast<const Rank*>(task_.column(feature_)); }
+    bool tied() const { return task_.flags[feature_] & 1; }
+
+    // Calls use(k, l, differs) for the split after a member of this rank, where it leaves enough on
+    // both sides: k members and l ones on the left; differs() says whether the values on both sides
+    // do. `next`: the rank of the next member.
+    template <class Use>
+    bool use(const Use& use, std::uint32_t k, std::uint32_t l, std::uint32_t rank,
+             std::uint32_t next) const {
+        if (k < task_.min_leaf || k + task_.min_leaf > task_.n) return false;
+        return use(k, l, [&] {
+            return sizeof(Rank) == 1 || !tied() || differs_after(rank) ||
+                   differ(task_, feature_, rank, next == kUnknown ? next_rank(rank) : next);
+        });
+    }
+    // Whether the value of this rank differs from that of the next, a member's or not.
+    bool differs_after(std::uint32_t rank) const {
+        return task_.differs[std::uint64_t{feature_} * task_.n_words + rank / 64] >> rank % 64 & 1;
+    }
+
+private:
+    std::uint32_t next_rank(std::uint32_t rank) const {
+        std::uint32_t next = kUnknown;
+        for (std::uint32_t i = 0; i < task_.n; ++i) {
+            const std::uint32_t r = this->rank()[task_.members[i]];
+            next = r > rank && r < next ? r : next;
+        }
+        return next;
+    }
+
+    const SweepTask& task_;
+    std::uint32_t feature_;
+};
+
+}  // namespace NULLFOREST_ISA
+}  // namespace nullforest
