@@ -58,7 +58,10 @@ def cases(kind, sizes, n):
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("kind", ["two", "several", "numbers", "rounded numbers"])
-@pytest.mark.parametrize("sizes", [[5, 30, 64, 65], [130, 256, 257, 511, 512], [513, 1500]])
+@pytest.mark.parametrize(
+    "sizes",
+    [[5, 30, 64, 65], [130, 256, 257, 511, 512], [513, 700, 1023, 1024], [1025, 1500, 2300]],
+)
 def test_every_kernel_grows_the_same_trees(isa, kind, sizes, monkeypatch):
     monkeypatch.setenv("NULLFOREST_ISA", isa)
     if _native.isa() != isa:

@@ -226,7 +226,7 @@ int main(int n_arguments, char** arguments) {
     const int every = n_arguments > 1 ? std::max(1, std::atoi(arguments[1])) : 1;
     std::printf("%s\n", isa_name(chosen_isa()).c_str());
     int number = 0;
-    for (std::size_t S : {5, 37, 64, 200, 256, 300, 512, 600, 1500, 66000}) {
+    for (std::size_t S : {5, 37, 64, 200, 256, 300, 512, 600, 1024, 1500, 66000}) {
         const auto criteria = {Criterion::gini, Criterion::entropy, Criterion::variance,
                                Criterion::neighbourhood};
         for (Criterion criterion : criteria) {

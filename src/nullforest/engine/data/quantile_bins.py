@@ -21,7 +21,7 @@ from nullforest.engine.settings import whole_number
 BINNED_FROM = 20_000
 #: Codes of bins take one byte.
 MOST_BINS = 256
-#: Up to here the search walks presorted samples, which bins would not make faster.
+#: Up to here bins would not make the search faster.
 EXACT_UP_TO = 512
 
 

@@ -386,6 +386,6 @@ def _too_large(n_samples: int, n_features: int) -> bool:
 
 
 def _table_bytes(n_samples: int, n_features: int) -> float:
-    """Approximate size of a table: ranks of 1, 2 or 4 bytes and a bit for each."""
-    per_rank = 1.3 if n_samples <= 512 else 2.125 if n_samples <= 65536 else 4.125
+    """Approximate size of a table: 8 to 10 bits, 2 or 4 bytes a rank, and a bit for each."""
+    per_rank = 1.4 if n_samples <= 1024 else 2.125 if n_samples <= 65536 else 4.125
     return n_samples * n_features * per_rank

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.files import locked, read_sealed, write_sealed
 
-FORMAT = "nullforest rank table 2"
+FORMAT = "nullforest rank table 3"
 #: The arrays of a table, in the order in which the kernel gives them, and their types.
 PARTS = {"block": np.uint8, "differs": np.uint64, "known": np.uint32, "flags": np.uint8}
 #: All files of a table beside its description.

@@ -57,7 +57,7 @@ static void rank(PyRankTable* self, const nb::object& array, std::size_t n_threa
     HeldMatrix x(array, 0);
     require(x.matrix.data && !x.matrix.column_start, "X must be a matrix of float32 or float64.");
     require_size(x.matrix.n_samples, x.matrix.n_features);
-    require(bins == 0 || x.matrix.n_samples > RankLayout::kWalkSamples,
+    require(bins == 0 || x.matrix.n_samples > RankLayout::kFewSamples,
             "Only tables of more than 512 samples have bins.");
     auto table = unlocked([&] {
         return std::make_unique<RankTable>(x.matrix, n_threads, check_signals, first_feature,

@@ -13,18 +13,17 @@ namespace {
 
 class Avx2 {
 public:
-    explicit Avx2(const WalkTask& task) : Avx2(task.n_samples, task.member, task.one) {}
-    // Bitmaps of up to 512 samples.
-    Avx2(std::uint32_t n_samples, const std::uint64_t* member, const std::uint64_t* one)
-        : wide_(n_samples > 256) {
-        for (int q = 0; q < 4; ++q) {
+    explicit Avx2(const WalkTask& task) : Avx2(task, task.member, task.one) {}
+    Avx2(const KernelTask& task, const std::uint64_t* member, const std::uint64_t* one)
+        : n_words_(task.n_words), n_high_(task.high_planes()) {
+        for (std::uint32_t q = 0; q < 2 * parts(); ++q) {
             member_[q] = _mm256_broadcastsi128_si256(
                 _mm_load_si128(reinterpret_cast<const __m128i*>(member) + q));
             one_[q] = _mm256_broadcastsi128_si256(
                 _mm_load_si128(reinterpret_cast<const __m128i*>(one) + q));
         }
     }
-    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+    void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
         members = ones = 0;
         for (int half = 0; half < 2; ++half) {
@@ -36,10 +35,15 @@ public:
                 _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull)),
                 _mm256_and_si256(samples, _mm256_set1_epi8(7)));
             std::uint32_t m = test(member_, byte, bit), l = test(one_, byte, bit);
-            if (wide_) {
-                const std::uint32_t high = static_cast<std::uint32_t>(ninth[w] >> 32 * half);
-                m = (m & ~high) | (test(member_ + 2, byte, bit) & high);
-                l = (l & ~high) | (test(one_ + 2, byte, bit) & high);
+            // Where the high bits of the sample are the number of a further part of the bitmaps.
+            for (std::uint32_t part = 1; part < parts(); ++part) {
+                std::uint32_t here = ~std::uint32_t{0};
+                for (std::uint32_t h = 0; h < n_high_; ++h) {
+                    const auto set = static_cast<std::uint32_t>(high[h * n_words_ + w] >> 32 * half);
+                    here &= part >> h & 1 ? set : ~set;
+                }
+                m = (m & ~here) | (test(member_ + 2 * part, byte, bit) & here);
+                l = (l & ~here) | (test(one_ + 2 * part, byte, bit) & here);
             }
             members |= std::uint64_t{m} << 32 * half;
             ones |= std::uint64_t{l} << 32 * half;
@@ -113,8 +117,11 @@ private:
                                     static_cast<long long>((c3 & 255) * each)));
     }
 
-    bool wide_;
-    __m256i member_[4], one_[4];
+    // Parts of the bitmaps, of 256 samples each.
+    std::uint32_t parts() const { return 1u << n_high_; }
+
+    std::uint32_t n_words_, n_high_;
+    __m256i member_[8], one_[8];
 };
 
 // The members in sorted order: bits pick them out of 64 positions, one after the other.
@@ -124,16 +131,19 @@ public:
     explicit BitPick(const ScanTask& task)
         : n_words_(task.n_words),
           last_(last_word(task)),
-          bitmap_(task.n_samples, task.member, task.member) {}
-    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+          n_high_(task.high_planes()),
+          bitmap_(task, task.member, task.member) {}
+    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
+        const std::uint32_t n_high = sizeof(Id) == 2 ? n_high_ : 0;
         for (std::uint32_t w = 0; w < n_words_; ++w) {
             std::uint64_t members, same;
-            bitmap_.gather(order, ninth, w, members, same);
+            bitmap_.gather(order, high, w, members, same);
             if (w + 1 == n_words_) members &= last_;
             for (; members; members &= members - 1) {
                 const std::uint32_t i = lowest_one(members);
                 std::uint32_t s = order[64 * w + i];
-                if (sizeof(Id) == 2) s |= static_cast<std::uint32_t>(ninth[w] >> i & 1) << 8;
+                for (std::uint32_t h = 0; h < n_high; ++h)
+                    s |= static_cast<std::uint32_t>(high[h * n_words_ + w] >> i & 1) << (8 + h);
                 *out++ = static_cast<Id>(s);
             }
         }
@@ -142,6 +152,7 @@ public:
 private:
     std::uint32_t n_words_;
     std::uint64_t last_;
+    std::uint32_t n_high_;
     Avx2 bitmap_;
 };
 

@@ -14,16 +14,17 @@ namespace nullforest {
 inline namespace NULLFOREST_ISA {
 namespace {
 
+template <Samples samples>
 class Avx512 {
 public:
     explicit Avx512(const WalkTask& task)
-        : lookup_(task), member_(lookup_.bitmap(task.member)), one_(lookup_.bitmap(task.one)) {}
-    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+        : lookup_(task), member_(task, task.member), one_(task, task.one) {}
+    void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
-        const __m512i samples = _mm512_loadu_si512(order + 64 * w);
-        const __m512i bytes = lookup_.bytes(samples, ninth, w), bits = lookup_.bits(samples);
-        members = Lookup::test(member_, bytes, bits);
-        ones = Lookup::test(one_, bytes, bits);
+        const __m512i low = _mm512_loadu_si512(order + 64 * w);
+        const __m512i bytes = lookup_.bytes<samples>(low, high, w), bits = lookup_.bits(low);
+        members = Lookup::test<samples>(member_, bytes, bits);
+        ones = Lookup::test<samples>(one_, bytes, bits);
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
@@ -53,7 +54,7 @@ public:
 private:
     Lookup lookup_;
     RunningCounts counts_;
-    __m512i member_, one_;
+    Bitmap member_, one_;
 };
 
 // The members of a column in sorted order, compressed out of 64 positions at once.
@@ -61,48 +62,67 @@ template <class Id>
 class Compress {
 public:
     explicit Compress(const ScanTask& task)
-        : n_words_(task.n_words),
+        : samples_(samples_of(task)),
+          n_words_(task.n_words),
           last_(last_word(task)),
           lookup_(task),
-          member_(lookup_.bitmap(task.member)) {}
-    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+          member_(task, task.member) {}
+    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
+        if (sizeof(Id) == 1)
+            pick<Samples::k256>(order, high, out);
+        else if (samples_ == Samples::k512)
+            pick<Samples::k512>(order, high, out);
+        else
+            pick<Samples::k1024>(order, high, out);
+    }
+
+private:
+    template <Samples samples>
+    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
         for (std::uint32_t w = 0; w < n_words_; ++w) {
-            const __m512i samples = _mm512_loadu_si512(order + 64 * w);
-            std::uint64_t members = Lookup::test(member_, lookup_.bytes(samples, ninth, w),
-                                                 lookup_.bits(samples));
+            const __m512i low = _mm512_loadu_si512(order + 64 * w);
+            std::uint64_t members = Lookup::test<samples>(
+                member_, lookup_.bytes<samples>(low, high, w), lookup_.bits(low));
             if (w + 1 == n_words_) members &= last_;
-            if (sizeof(Id) == 1) {
-                _mm512_storeu_si512(out,
-                                    _mm512_maskz_compress_epi8(_cvtu64_mask64(members), samples));
+            if (samples == Samples::k256) {
+                _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(_cvtu64_mask64(members), low));
                 out += _mm_popcnt_u64(members);
                 continue;
             }
+            const std::uint64_t tenth = samples == Samples::k1024 ? high[n_words_ + w] : 0;
             for (int half = 0; half < 2; ++half) {
-                const __m256i part = half ? _mm512_extracti64x4_epi64(samples, 1)
-                                          : _mm512_castsi512_si256(samples);
-                const auto high = static_cast<std::uint32_t>(ninth[w] >> 32 * half);
                 const auto mask = static_cast<std::uint32_t>(members >> 32 * half);
-                __m512i wide = _mm512_cvtepu8_epi16(part);
-                wide = _mm512_mask_add_epi16(wide, _cvtu32_mask32(high), wide,
-                                             _mm512_set1_epi16(256));
-                _mm512_storeu_si512(out,
-                                    _mm512_maskz_compress_epi16(_cvtu32_mask32(mask), wide));
+                __m512i wide = _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(low, 1)
+                                                         : _mm512_castsi512_si256(low));
+                wide = add(wide, high[w] >> 32 * half, 256);
+                if (samples == Samples::k1024) wide = add(wide, tenth >> 32 * half, 512);
+                _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(_cvtu32_mask32(mask), wide));
                 out += _mm_popcnt_u32(mask);
             }
         }
     }
+    static __m512i add(__m512i samples, std::uint64_t where, short more) {
+        return _mm512_mask_add_epi16(samples, _cvtu32_mask32(static_cast<std::uint32_t>(where)),
+                                     samples, _mm512_set1_epi16(more));
+    }
 
-private:
+    Samples samples_;
     std::uint32_t n_words_;
     std::uint64_t last_;
     Lookup lookup_;
-    __m512i member_;
+    Bitmap member_;
 };
 
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-void walk_avx512(WalkTask& task) { walk<Avx512>(task); }
+void walk_avx512(WalkTask& task) {
+    switch (samples_of(task)) {
+        case Samples::k256: return walk<Avx512<Samples::k256>>(task);
+        case Samples::k512: return walk<Avx512<Samples::k512>>(task);
+        default: return walk<Avx512<Samples::k1024>>(task);
+    }
+}
 void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
 void sweep_avx512(SweepTask& task) { sweep<Avx512Bits>(task); }
 std::uint32_t stairs_avx512(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {

@@ -7,62 +7,95 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
-// Looks up bits of a bitmap by sample, for 64 positions of a column at once.
-class Lookup {
-public:
-    explicit Lookup(const KernelTask& task) : wide_(task.n_samples > 256) {}
+// Up to 256 samples have one byte; up to 512 a ninth bit, up to 1024 a tenth, in planes of words.
+enum class Samples { k256, k512, k1024 };
+inline Samples samples_of(const KernelTask& task) {
+    return task.n_samples <= 256 ? Samples::k256
+           : task.n_samples <= 512 ? Samples::k512 : Samples::k1024;
+}
 
-    __m512i bitmap(const std::uint64_t* words) const {
-        const __m512i all = _mm512_load_si512(words);
+// A bitmap of the samples.
+class Bitmap {
+public:
+    Bitmap(const KernelTask& task, const std::uint64_t* words)
+        : first_(_mm512_load_si512(words)), second_(_mm512_load_si512(words + 8)) {
         // up to 256 samples twice the same, so that bit 5 of an index does not matter
-        return wide_ ? all : _mm512_inserti64x4(all, _mm512_castsi512_si256(all), 1);
+        if (task.n_samples <= 256)
+            first_ = _mm512_inserti64x4(first_, _mm512_castsi512_si256(first_), 1);
     }
-    // The bytes of a bitmap that hold the samples, as vpermb looks at them: the low six bits alone.
-    __m512i bytes(__m512i samples, const std::uint64_t* ninth, std::uint32_t w) const {
-        return wide_ ? bytes<true>(samples, ninth, w) : bytes<false>(samples, ninth, w);
-    }
-    template <bool wide>
-    static __m512i bytes(__m512i samples, const std::uint64_t* ninth, std::uint32_t w) {
-        const __m512i byte = _mm512_srli_epi16(samples, 3);
-        if (!wide) return byte;
-        const __m512i low = _mm512_and_si512(byte, _mm512_set1_epi8(31));
-        return _mm512_mask_add_epi8(low, _cvtu64_mask64(ninth[w]), low, _mm512_set1_epi8(32));
-    }
-    __m512i bits(__m512i samples) const { return _mm512_permutexvar_epi8(samples, bit_); }
-    static std::uint64_t test(__m512i bitmap, __m512i bytes, __m512i bits) {
-        return _cvtmask64_u64(
-            _mm512_test_epi8_mask(_mm512_permutexvar_epi8(bytes, bitmap), bits));
+    // The bytes at these indices.
+    template <Samples samples>
+    __m512i at(__m512i bytes) const {
+        return samples == Samples::k1024 ? _mm512_permutex2var_epi8(first_, bytes, second_)
+                                         : _mm512_permutexvar_epi8(bytes, first_);
     }
 
 private:
-    bool wide_;
+    __m512i first_, second_;
+};
+
+// Looks up bits of bitmaps by sample, for 64 positions of a column at once.
+class Lookup {
+public:
+    explicit Lookup(const KernelTask& task) : n_words_(task.n_words) {}
+
+    // The bytes of a bitmap that hold the samples, as vpermb looks at them: the low six bits alone,
+    // or seven of two vectors.
+    template <Samples samples>
+    __m512i bytes(__m512i low, const std::uint64_t* high, std::uint32_t w) const {
+        const __m512i byte = _mm512_srli_epi16(low, 3);
+        if (samples == Samples::k256) return byte;
+        __m512i all = _mm512_and_si512(byte, _mm512_set1_epi8(31));
+        all = _mm512_mask_add_epi8(all, _cvtu64_mask64(high[w]), all, _mm512_set1_epi8(32));
+        if (samples == Samples::k512) return all;
+        return _mm512_mask_add_epi8(all, _cvtu64_mask64(high[n_words_ + w]), all,
+                                    _mm512_set1_epi8(64));
+    }
+    __m512i bits(__m512i low) const { return _mm512_permutexvar_epi8(low, bit_); }
+    template <Samples samples>
+    static std::uint64_t test(const Bitmap& bitmap, __m512i bytes, __m512i bits) {
+        return _cvtmask64_u64(_mm512_test_epi8_mask(bitmap.at<samples>(bytes), bits));
+    }
+
+private:
+    std::uint32_t n_words_;
     __m512i bit_ = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull));
 };
 
-// One byte for every sample, of up to 512.
+// One byte for every sample, of up to 1024.
 class ByteTable {
 public:
     ByteTable(const std::uint8_t* bytes, std::uint32_t n_samples)
-        : few_(n_samples <= 128), wide_(n_samples > 256) {
-        for (int p = 0; p < (wide_ ? 8 : 4); ++p) part_[p] = _mm512_load_si512(bytes + 64 * p);
+        : few_(n_samples <= 128), n_parts_(n_samples <= 256 ? 1 : n_samples <= 512 ? 2 : 4) {
+        for (std::uint32_t p = 0; p < 4 * n_parts_; ++p)
+            part_[p] = _mm512_load_si512(bytes + 64 * p);
     }
-    // The bytes of 64 samples: their low bytes, and where there are more than 256 the ninth bits.
-    __m512i at(__m512i samples, std::uint64_t ninth) const {
-        const __m512i low = _mm512_permutex2var_epi8(part_[0], samples, part_[1]);
-        if (few_) return low;
-        const __mmask64 upper = _mm512_movepi8_mask(samples);
-        const __m512i first = _mm512_mask_blend_epi8(
-            upper, low, _mm512_permutex2var_epi8(part_[2], samples, part_[3]));
-        if (!wide_) return first;
-        const __m512i second = _mm512_mask_blend_epi8(
-            upper, _mm512_permutex2var_epi8(part_[4], samples, part_[5]),
-            _mm512_permutex2var_epi8(part_[6], samples, part_[7]));
-        return _mm512_mask_blend_epi8(_cvtu64_mask64(ninth), first, second);
+    // The bytes of 64 samples: their low bytes, and the ninth and tenth bits where there are any.
+    __m512i at(__m512i low, std::uint64_t ninth, std::uint64_t tenth) const {
+        const __m512i quarter = _mm512_permutex2var_epi8(part_[0], low, part_[1]);
+        if (few_) return quarter;
+        const __mmask64 upper = _mm512_movepi8_mask(low), high = _cvtu64_mask64(ninth);
+        const __m512i first = blend(upper, quarter, low, 2);
+        if (n_parts_ == 1) return first;
+        const __m512i half = _mm512_mask_blend_epi8(high, first, of(upper, low, 4));
+        if (n_parts_ == 2) return half;
+        const __m512i other = _mm512_mask_blend_epi8(high, of(upper, low, 8), of(upper, low, 12));
+        return _mm512_mask_blend_epi8(_cvtu64_mask64(tenth), half, other);
     }
 
 private:
-    bool few_, wide_;
-    __m512i part_[8];
+    __m512i blend(__mmask64 upper, __m512i quarter, __m512i low, int p) const {
+        return _mm512_mask_blend_epi8(upper, quarter,
+                                      _mm512_permutex2var_epi8(part_[p], low, part_[p + 1]));
+    }
+    // Of 256 samples, from part p on.
+    __m512i of(__mmask64 upper, __m512i low, int p) const {
+        return blend(upper, _mm512_permutex2var_epi8(part_[p], low, part_[p + 1]), low, p + 2);
+    }
+
+    bool few_;
+    std::uint32_t n_parts_;
+    __m512i part_[16];
 };
 
 // Running counts of the bits of a word.

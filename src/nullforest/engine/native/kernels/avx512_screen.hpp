@@ -33,22 +33,25 @@ public:
 
     explicit Avx512Screen(const ScanTask& task)
         : task_(task),
-          wide_(task.n_samples > 256),
+          n_high_(task.high_planes()),
           n_draws_(static_cast<std::uint32_t>(task.weight)),
           last_(last_word(task)),
           lookup_(task),
-          member_(lookup_.bitmap(task.member)),
+          member_(task, task.member),
           low_(task.low, task.n_samples),
           high_(task.high, task.n_samples),
           unary_(task.unary, task.n_samples),
           stride_((n_draws_ + 63) / 64 * 64 + 64) {}
 
     // The members in the order of a column, into a slot.
-    void pick(std::uint32_t slot, const std::uint8_t* order, const std::uint64_t* ninth) {
+    void pick(std::uint32_t slot, const std::uint8_t* order, const std::uint64_t* high) {
         std::uint8_t* out = task_.counts ? member(slot) : draw_ + slot * stride_;
-        std::uint64_t* bits = (task_.counts ? member_ninth_ : ninth_) + slot * kNinthWords;
-        wide_ ? pick_words<true>(order, ninth, out, bits)
-              : pick_words<false>(order, ninth, out, bits);
+        HighBits& bits = task_.counts ? member_high_[slot] : draw_high_[slot];
+        switch (samples_of(task_)) {
+            case Samples::k256: return pick_words<Samples::k256>(order, high, out, bits);
+            case Samples::k512: return pick_words<Samples::k512>(order, high, out, bits);
+            default: return pick_words<Samples::k1024>(order, high, out, bits);
+        }
     }
 
     // The members as often as they were drawn.
@@ -63,21 +66,21 @@ public:
     bool numbers_outside(std::uint32_t slot, const std::int16_t* radius) const {
         const __m512i last = _mm512_set1_epi16(31);
         const std::uint8_t* draw = draw_ + slot * stride_;
-        const std::uint64_t* ninth = ninth_ + slot * kNinthWords;
+        const HighBits& high = draw_high_[slot];
         const std::uint32_t n = n_draws_;
         __m512i base = _mm512_setzero_si512();
         std::uint32_t out = 0;
         for (std::uint32_t i = 0; i < n; i += 64) {
             const __m512i samples = _mm512_loadu_si512(draw + i);
-            const __m512i low = low_.at(samples, ninth[i / 64]);
-            const __m512i high = high_.at(samples, ninth[i / 64]);
+            const __m512i low = low_.at(samples, high.ninth(i), high.tenth(i));
+            const __m512i upper = high_.at(samples, high.ninth(i), high.tenth(i));
             const __m512i first =
-                _mm512_add_epi16(sums(_mm512_permutex2var_epi8(low, first_half_, high)), base);
+                _mm512_add_epi16(sums(_mm512_permutex2var_epi8(low, first_half_, upper)), base);
             out |= outside(first, radius + i);
             if (i + 32 >= n) break;
             base = _mm512_permutexvar_epi16(last, first);
             const __m512i second =
-                _mm512_add_epi16(sums(_mm512_permutex2var_epi8(low, second_half_, high)), base);
+                _mm512_add_epi16(sums(_mm512_permutex2var_epi8(low, second_half_, upper)), base);
             out |= outside(second, radius + i + 32);
             base = _mm512_permutexvar_epi16(last, second);
         }
@@ -95,16 +98,23 @@ public:
     }
 
 private:
+    // Strings of the high bits of members or draws.
+    static constexpr std::uint32_t kHighWords = ScanTask::kMostDraws / 64 + 2;
+    struct HighBits {
+        std::uint64_t planes[2][kHighWords];
+        std::uint64_t ninth(std::uint32_t i) const { return planes[0][i / 64]; }
+        std::uint64_t tenth(std::uint32_t i) const { return planes[1][i / 64]; }
+    };
+
     std::uint8_t* member(std::uint32_t slot) {
         return member_of_ + 64 + slot * (ScanTask::kMost + 64);
     }
     // A string of bits, 1 where another member begins, says which member each draw belongs to.
     void expand_samples(std::uint32_t slot) {
-        std::uint64_t begins[kNinthWords];
+        std::uint64_t begins[kHighWords];
         for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
         find_begins(slot, begins);
         const std::uint8_t* members = member(slot);
-        const std::uint64_t* bits = member_ninth_ + slot * kNinthWords;
         std::uint8_t* out = draw_ + slot * stride_;
         std::uint32_t done = 0;  // members that begin before
         for (std::uint32_t i = 0; i < n_draws_; i += 64) {
@@ -116,11 +126,12 @@ private:
                 counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
             _mm512_storeu_si512(
                 out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
-            if (wide_) {
+            for (std::uint32_t h = 0; h < n_high_; ++h) {
+                const std::uint64_t* bits = member_high_[slot].planes[h];
                 const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
                 const std::uint64_t window = bits[from / 64] >> from % 64 | next;
                 const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
-                ninth_[slot * kNinthWords + i / 64] = _cvtmask64_u64(
+                draw_high_[slot].planes[h][i / 64] = _cvtmask64_u64(
                     _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
             }
             done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
@@ -129,15 +140,16 @@ private:
 
     // Bits of the draws, 1 for the first class: all that two classes need.
     void expand_classes(std::uint32_t slot) {
-        std::uint64_t* out = first_class_ + slot * kNinthWords;
+        std::uint64_t* out = first_class_ + slot * kHighWords;
         for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) out[w] = 0;
-        BitString string(out, kNinthWords);
+        BitString string(out, kHighWords);
         for (std::uint32_t i = 0; i < task_.n; i += 64) {
-            const std::uint64_t ninth = member_ninth_[slot * kNinthWords + i / 64];
+            const std::uint64_t ninth = member_high_[slot].ninth(i);
+            const std::uint64_t tenth = member_high_[slot].tenth(i);
             const __m512i samples = _mm512_loadu_si512(member(slot) + i);
             const __m512i unary =
-                _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary_.at(samples, ninth));
-            const __mmask64 first = _mm512_testn_epi8_mask(low_.at(samples, ninth),
+                _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary_.at(samples, ninth, tenth));
+            const __mmask64 first = _mm512_testn_epi8_mask(low_.at(samples, ninth, tenth),
                                                            _mm512_set1_epi8(1));
             alignas(64) std::uint64_t all[8], of_first[8];
             _mm512_store_si512(all, unary);
@@ -154,10 +166,11 @@ private:
         return task_.n - i < 64 ? (std::uint64_t{1} << (task_.n - i)) - 1 : ~std::uint64_t{0};
     }
     void find_begins(std::uint32_t slot, std::uint64_t* begins) {
-        BitString string(begins, kNinthWords);
+        BitString string(begins, kHighWords);
         for (std::uint32_t i = 0; i < task_.n; i += 64) {
-            const std::uint64_t ninth = member_ninth_[slot * kNinthWords + i / 64];
-            const __m512i unary = unary_.at(_mm512_loadu_si512(member(slot) + i), ninth);
+            const HighBits& high = member_high_[slot];
+            const __m512i unary =
+                unary_.at(_mm512_loadu_si512(member(slot) + i), high.ninth(i), high.tenth(i));
             alignas(64) std::uint64_t eight[8];
             _mm512_store_si512(eight, _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary));
             const std::uint32_t eights = task_.n - i < 64 ? (task_.n - i + 7) / 8 : 8;
@@ -170,19 +183,20 @@ private:
     template <int kClasses>
     bool outside_of(std::uint32_t slot, const ClassEnvelope& envelope) const {
         const std::uint8_t* draw = draw_ + slot * stride_;
-        const std::uint64_t* ninth = ninth_ + slot * kNinthWords;
+        const HighBits& high = draw_high_[slot];
         const __m128i shift = _mm_cvtsi32_si128(envelope.shift());
         std::uint32_t base[kClasses - 1] = {}, out = 0;
         for (std::uint32_t i = 0; i < n_draws_; i += 64) {
             const bool expanded = kClasses == 2 && task_.counts;
             const __m512i label = expanded
                                       ? _mm512_setzero_si512()
-                                      : low_.at(_mm512_loadu_si512(draw + i), ninth[i / 64]);
+                                      : low_.at(_mm512_loadu_si512(draw + i), high.ninth(i),
+                                                high.tenth(i));
             __m512i count[kClasses - 1];
             std::uint32_t before[kClasses - 1];
             for (int c = 0; c < kClasses - 1; ++c) {
                 const std::uint64_t mask =
-                    expanded ? first_class_[slot * kNinthWords + i / 64]
+                    expanded ? first_class_[slot * kHighWords + i / 64]
                              : _cvtmask64_u64(_mm512_cmpeq_epi8_mask(
                                    label, _mm512_set1_epi8(static_cast<char>(c))));
                 count[c] = counts_.of(mask);
@@ -227,27 +241,29 @@ private:
         return _cvtmask16_u32(_mm512_cmpge_epu32_mask(first, _mm512_loadu_si512(limit))) |
                _cvtmask16_u32(_mm512_cmpge_epu32_mask(second, _mm512_loadu_si512(limit + 16)));
     }
-    template <bool wide>
-    void pick_words(const std::uint8_t* order, const std::uint64_t* ninth, std::uint8_t* out,
-                    std::uint64_t* out_ninth) const {
+    template <Samples samples>
+    void pick_words(const std::uint8_t* order, const std::uint64_t* high, std::uint8_t* out,
+                    HighBits& out_high) const {
         const std::uint32_t n_words = task_.n_words;
         const Lookup lookup = lookup_;
-        const __m512i member = member_;
+        const Bitmap member = member_;
         const std::uint64_t last = last_;
-        BitString string(out_ninth, kNinthWords);
+        BitString ninth(out_high.planes[0], kHighWords), tenth(out_high.planes[1], kHighWords);
         std::uint32_t found = 0;
         for (std::uint32_t w = 0; w < n_words; ++w) {
-            const __m512i samples = _mm512_loadu_si512(order + 64 * w);
-            std::uint64_t members =
-                Lookup::test(member, lookup.bytes<wide>(samples, ninth, w), lookup.bits(samples));
+            const __m512i low = _mm512_loadu_si512(order + 64 * w);
+            std::uint64_t members = Lookup::test<samples>(
+                member, lookup.bytes<samples>(low, high, w), lookup.bits(low));
             if (w + 1 == n_words) members &= last;
             _mm512_storeu_si512(out + found,
-                                _mm512_maskz_compress_epi8(_cvtu64_mask64(members), samples));
+                                _mm512_maskz_compress_epi8(_cvtu64_mask64(members), low));
             const std::uint32_t here = static_cast<std::uint32_t>(_mm_popcnt_u64(members));
-            if (wide) string.append(_pext_u64(ninth[w], members), here);
+            if (samples != Samples::k256) ninth.append(_pext_u64(high[w], members), here);
+            if (samples == Samples::k1024) tenth.append(_pext_u64(high[n_words + w], members), here);
             found += here;
         }
-        string.end();
+        ninth.end();
+        tenth.end();
     }
     static std::uint32_t outside(__m512i sum, const std::int16_t* radius) {
         return _cvtmask32_u32(
@@ -266,22 +282,21 @@ private:
     }
 
     const ScanTask& task_;
-    bool wide_;
+    std::uint32_t n_high_;
     std::uint32_t n_draws_;
     std::uint64_t last_;
     Lookup lookup_;
-    __m512i member_;
+    Bitmap member_;
     ByteTable low_, high_, unary_;
     RunningCounts counts_;
     // low and high bytes, one after the other
     __m512i first_half_ = interleaved(0), second_half_ = interleaved(32);
     __m512i last_of_eight_ = _mm512_set1_epi16(0x0f0e);
-    static constexpr std::uint32_t kNinthWords = ScanTask::kMostDraws / 64 + 2;
     std::uint32_t stride_;
     std::uint8_t draw_[kSlots * (ScanTask::kMostDraws + 64)];
-    std::uint64_t ninth_[kSlots * kNinthWords];
+    HighBits draw_high_[kSlots], member_high_[kSlots];
     std::uint8_t member_of_[64 + kSlots * (ScanTask::kMost + 64) + 64];
-    std::uint64_t member_ninth_[kSlots * kNinthWords], first_class_[kSlots * kNinthWords];
+    std::uint64_t first_class_[kSlots * kHighWords];
 
     static __m512i interleaved(int first) {
         alignas(64) std::uint8_t index[64];

@@ -78,7 +78,7 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
     Kernel kernel;
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
     if (settings.isa == Isa::generic) return kernel;
-    if (binary && weighting == Weighting::ones && table.by_order())
+    if (binary && weighting == Weighting::ones && table.by_order() && !table.codes())
         kernel.walk = NULLFOREST_VERSION(settings.isa, walk);
     else if (binary && weighting == Weighting::ones)
         kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);

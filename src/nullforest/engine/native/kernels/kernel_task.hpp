@@ -9,6 +9,8 @@
 namespace nullforest {
 
 struct KernelTask {
+    static constexpr std::uint32_t kMostByOrder = 1024;  // samples
+
     // the rank table
     const std::uint8_t* order;
     std::uint64_t stride;
@@ -25,7 +27,7 @@ struct KernelTask {
     std::uint32_t feature, n_left, place;
     // the members in the order of its feature, where the kernel says so at the end of a search
     bool has_sorted;
-    std::uint16_t sorted[512 + 64];
+    std::uint16_t sorted[kMostByOrder + 64];
     // instead of a search (`screened` is null then): whether each of these columns has a split as
     // good as the best (the first `n_or_equal` of them) or better (the others), or only of those up
     // to the first that has one. Missing values are not considered.
@@ -38,9 +40,11 @@ struct KernelTask {
     const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
 
     const std::uint8_t* column(std::uint32_t feature) const { return order + feature * stride; }
-    const std::uint64_t* ninth_bits(std::uint32_t feature) const {
+    // By order: n_words ninth bits of the samples, above 256, then the tenth, above 512.
+    const std::uint64_t* high_bits(std::uint32_t feature) const {
         return reinterpret_cast<const std::uint64_t*>(column(feature) + 64 * n_words);
     }
+    std::uint32_t high_planes() const { return (n_samples > 256) + (n_samples > 512); }
 };
 
 // Two classes. With n members, n1 of them ones, the split after k members with l ones on the left

@@ -18,50 +18,69 @@ public:
     explicit Bitmap(const std::uint64_t* words) {
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(words);
         for (int i = 0; i < 2; ++i) low_.val[i] = vld1q_u8(bytes + 16 * i);
-        for (int i = 0; i < 4; ++i) all_.val[i] = vld1q_u8(bytes + 16 * i);
+        for (int i = 0; i < 4; ++i) first_.val[i] = vld1q_u8(bytes + 16 * i);
+        for (int i = 0; i < 4; ++i) second_.val[i] = vld1q_u8(bytes + 64 + 16 * i);
     }
-    // `bytes` are below 32, or below 64 where `wide`.
-    uint8x16_t test(bool wide, uint8x16_t bytes, uint8x16_t bits) const {
-        return vtstq_u8(wide ? vqtbl4q_u8(all_, bytes) : vqtbl2q_u8(low_, bytes), bits);
+    // `bytes` are below 32, 64 or 128 with no, one or two planes of high bits.
+    uint8x16_t test(std::uint32_t n_high, uint8x16_t bytes, uint8x16_t bits) const {
+        uint8x16_t found = n_high ? vqtbl4q_u8(first_, bytes) : vqtbl2q_u8(low_, bytes);
+        if (n_high > 1)  // beyond a table there are zeros
+            found = vorrq_u8(found, vqtbl4q_u8(second_, vsubq_u8(bytes, vdupq_n_u8(64))));
+        return vtstq_u8(found, bits);
     }
 
 private:
     uint8x16x2_t low_;
-    uint8x16x4_t all_;
+    uint8x16x4_t first_, second_;
+};
+
+// The planes of high bits of a column.
+struct HighBits {
+    const std::uint64_t* planes;
+    std::uint32_t n_words, n;
+
+    // Plane h of 16 positions: 255 or 0 for each.
+    uint8x16_t of(std::uint32_t h, std::uint32_t w, int q) const {
+        return Lanes::spread(planes[h * n_words + w], q);
+    }
 };
 
 // Where in a bitmap the samples of 64 positions lie.
 struct Places {
     uint8x16_t bytes[4], bits[4];
 
-    Places(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w, bool wide) {
+    Places(const std::uint8_t* order, const HighBits& high, std::uint32_t w) {
         for (int q = 0; q < 4; ++q) {
             const uint8x16_t samples = vld1q_u8(order + 64 * w + 16 * q);
             bytes[q] = vshrq_n_u8(samples, 3);
-            if (wide)
-                bytes[q] = vorrq_u8(bytes[q],
-                                    vandq_u8(Lanes::spread(ninth[w], q), vdupq_n_u8(32)));
+            for (std::uint32_t h = 0; h < high.n; ++h)
+                bytes[q] = vorrq_u8(
+                    bytes[q], vandq_u8(high.of(h, w, q),
+                                       vdupq_n_u8(static_cast<std::uint8_t>(32u << h))));
             bits[q] = vshlq_u8(vdupq_n_u8(1),
                                vreinterpretq_s8_u8(vandq_u8(samples, vdupq_n_u8(7))));
         }
     }
-    std::uint64_t test(const Bitmap& bitmap, bool wide) const {
+    std::uint64_t test(const Bitmap& bitmap, std::uint32_t n_high) const {
         return Lanes::collect(
-            bitmap.test(wide, bytes[0], bits[0]), bitmap.test(wide, bytes[1], bits[1]),
-            bitmap.test(wide, bytes[2], bits[2]), bitmap.test(wide, bytes[3], bits[3]));
+            bitmap.test(n_high, bytes[0], bits[0]), bitmap.test(n_high, bytes[1], bits[1]),
+            bitmap.test(n_high, bytes[2], bits[2]), bitmap.test(n_high, bytes[3], bits[3]));
     }
 };
 
 class Neon {
 public:
     explicit Neon(const WalkTask& task)
-        : wide_(task.n_samples > 256), member_(task.member), one_(task.one) {}
+        : n_words_(task.n_words),
+          n_high_(task.high_planes()),
+          member_(task.member),
+          one_(task.one) {}
 
-    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+    void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
-        const Places places(order, ninth, w, wide_);
-        members = places.test(member_, wide_);
-        ones = places.test(one_, wide_);
+        const Places places(order, {high, n_words_, n_high_}, w);
+        members = places.test(member_, n_high_);
+        ones = places.test(one_, n_high_);
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
@@ -106,7 +125,7 @@ private:
                         Lanes::byte_of(before, q));
     }
 
-    bool wide_;
+    std::uint32_t n_words_, n_high_;
     Bitmap member_, one_;
 };
 
@@ -115,24 +134,31 @@ template <class Id>
 class Compress {
 public:
     explicit Compress(const ScanTask& task)
-        : n_words_(task.n_words), last_(last_word(task)), member_(task.member) {}
+        : n_words_(task.n_words),
+          n_high_(task.high_planes()),
+          last_(last_word(task)),
+          member_(task.member) {}
 
-    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
-        constexpr bool wide = sizeof(Id) == 2;
+    void pick(const std::uint8_t* order, const std::uint64_t* high_bits, Id* out) const {
+        const HighBits high{high_bits, n_words_, n_high_};
         for (std::uint32_t w = 0; w < n_words_; ++w) {
-            std::uint64_t members = Places(order, ninth, w, wide).test(member_, wide);
+            std::uint64_t members = Places(order, high, w).test(member_, n_high_);
             if (w + 1 == n_words_) members &= last_;
             for (int b = 0; b < 8; ++b, members >>= 8) {
                 const auto mask = static_cast<std::uint8_t>(members);
                 const uint8x8_t chosen = vld1_u8(kSetBits.place[mask]);
                 const uint8x8_t low = vtbl1_u8(vld1_u8(order + 64 * w + 8 * b), chosen);
-                if constexpr (wide) {
-                    const uint8x16_t high = Lanes::spread(ninth[w], b / 2);
-                    const uint8x8_t ninths = vtbl1_u8(
-                        vand_u8(b % 2 ? vget_high_u8(high) : vget_low_u8(high), vdup_n_u8(1)),
-                        chosen);
+                if constexpr (sizeof(Id) == 2) {
+                    uint8x8_t upper = vdup_n_u8(0);
+                    for (std::uint32_t h = 0; h < n_high_; ++h) {
+                        const uint8x16_t both = high.of(h, w, b / 2);
+                        const uint8x8_t eight = b % 2 ? vget_high_u8(both) : vget_low_u8(both);
+                        upper = vorr_u8(upper, vand_u8(eight, vdup_n_u8(static_cast<std::uint8_t>(
+                                                                  1u << h))));
+                    }
+                    upper = vtbl1_u8(upper, chosen);
                     vst1q_u8(reinterpret_cast<std::uint8_t*>(out),
-                             vcombine_u8(vzip1_u8(low, ninths), vzip2_u8(low, ninths)));
+                             vcombine_u8(vzip1_u8(low, upper), vzip2_u8(low, upper)));
                 } else {
                     vst1_u8(out, low);
                 }
@@ -142,7 +168,7 @@ public:
     }
 
 private:
-    std::uint32_t n_words_;
+    std::uint32_t n_words_, n_high_;
     std::uint64_t last_;
     Bitmap member_;
 };

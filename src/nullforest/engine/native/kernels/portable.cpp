@@ -27,18 +27,20 @@ const ByteCounts kByteCounts;
 
 class PortableSimd {
 public:
-    explicit PortableSimd(const WalkTask& task) : wide_(task.n_samples > 256) {
+    explicit PortableSimd(const WalkTask& task)
+        : n_words_(task.n_words), n_high_(task.high_planes()) {
         for (std::uint32_t s = 0; s < task.n_samples; ++s)
             code_[s] = static_cast<std::uint8_t>((task.member[s / 64] >> s % 64 & 1) |
                                                  (task.one[s / 64] >> s % 64 & 1) << 1);
     }
-    void gather(const std::uint8_t* order, const std::uint64_t* ninth, std::uint32_t w,
+    void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
         const std::uint8_t* p = order + 64 * w;
-        const std::uint64_t high = wide_ ? ninth[w] : 0;
+        const std::uint64_t ninth = n_high_ > 0 ? high[w] : 0;
+        const std::uint64_t tenth = n_high_ > 1 ? high[n_words_ + w] : 0;
         std::uint64_t m = 0, l = 0;
         for (std::uint32_t i = 0; i < 64; ++i) {
-            const std::uint64_t code = code_[p[i] | (high >> i & 1) << 8];
+            const std::uint64_t code = code_[p[i] | (ninth >> i & 1) << 8 | (tenth >> i & 1) << 9];
             m |= (code & 1) << i;
             l |= (code >> 1) << i;
         }
@@ -66,8 +68,8 @@ public:
     }
 
 private:
-    bool wide_;
-    std::uint8_t code_[512];
+    std::uint32_t n_words_, n_high_;
+    std::uint8_t code_[WalkTask::kMostByOrder];
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The best split of a node for every other criterion, on at most 512 ranked samples.
+// The best split of a node for every other criterion, on at most 1024 ranked samples.
 //
 // A screen rejects most columns (envelopes.hpp), where there is one. For the others the members are
 // picked out of the presorted order with a bitmap; one pass adds up what crosses
@@ -13,7 +13,7 @@
 namespace nullforest {
 
 struct ScanTask : KernelTask {
-    static constexpr std::uint32_t kMost = 512, kMostDraws = 1024;
+    static constexpr std::uint32_t kMost = kMostByOrder, kMostDraws = 1024;
     // Members, and classes among them, up to which the ceiling is worth its computation.
     static constexpr std::uint32_t kMostCeiling = 12, kMostWeightedCeiling = 8;
     static constexpr std::uint32_t kMostCeilingClasses = 5;
@@ -25,17 +25,17 @@ struct ScanTask : KernelTask {
     Kind kind;
     bool counts;  // bootstrap: members count as often as they were drawn
     // the node; tables indexed by sample
-    alignas(64) std::uint64_t member[8];
+    alignas(64) std::uint64_t member[kMost / 64];
     std::int64_t weight;               // draws in the node
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
     const std::int64_t* crossing;      // variance: what a member adds to D
     // for the screen (envelopes.hpp), where it can be used; tables indexed by sample
     bool screens;
-    alignas(64) std::uint8_t unary[512];  // as many bits, from the lowest, as a sample has draws
+    alignas(64) std::uint8_t unary[kMost];  // as many bits, from the lowest, as a sample has draws
     // variance: what one draw of a sample adds to D, times `scale`, as an integer of 16 bits, and
     // the sum of these over all draws
-    alignas(64) std::uint8_t low[512], high[512];
+    alignas(64) std::uint8_t low[kMost], high[kMost];
     double scale, rounded_total;
     // Gini: the classes of the node numbered anew; the class of each sample is in `low`
     std::uint32_t n_present;

@@ -1,7 +1,7 @@
 // The scan, written once; the steps that differ between instruction sets:
-//   Pick(task); pick(order, ninth, out)   the members in sorted order; may write 64 past the end
+//   Pick(task); pick(order, high, out)   the members in sorted order; may write 64 past the end
 //   Screen(task)                          kSlots columns at a time, where there is one:
-//     pick(slot, order, ninth)            the draws in sorted order
+//     pick(slot, order, high)            the draws in sorted order
 //     expand(slot)                        each as often as it was drawn
 //     numbers_outside(slot, radius)       whether any sum of their numbers leaves the envelope
 //     classes_outside(slot, envelope)     the same for the counts of their classes
@@ -21,11 +21,14 @@ public:
         for (std::uint32_t s = 0; s < task.n_samples; ++s)
             member_[s] = static_cast<std::uint8_t>(task.member[s / 64] >> s % 64 & 1);
     }
-    void pick(const std::uint8_t* order, const std::uint64_t* ninth, Id* out) const {
+    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
+        const std::uint32_t n_high = sizeof(Id) == 2 ? task_.high_planes() : 0;
         std::uint32_t found = 0;
         for (std::uint32_t p = 0; p < task_.n_samples; ++p) {
             std::uint32_t s = order[p];
-            if (sizeof(Id) == 2) s |= static_cast<std::uint32_t>(ninth[p / 64] >> p % 64 & 1) << 8;
+            for (std::uint32_t h = 0; h < n_high; ++h)
+                s |= static_cast<std::uint32_t>(high[h * task_.n_words + p / 64] >> p % 64 & 1)
+                     << (8 + h);
             out[found] = static_cast<Id>(s);
             found += member_[s];
         }
@@ -60,7 +63,7 @@ public:
     }
     void pick(const std::uint32_t* columns, std::uint32_t count) {
         for (std::uint32_t c = 0; c < count; ++c)
-            simd_.pick(c, task_.column(columns[c]), task_.ninth_bits(columns[c]));
+            simd_.pick(c, task_.column(columns[c]), task_.high_bits(columns[c]));
         for (std::uint32_t c = 0; c < count && task_.counts; ++c) simd_.expand(c);
     }
     bool passes(std::uint32_t slot) const {
@@ -92,7 +95,7 @@ public:
     void run() {
         search();
         if (!task_.found) return;
-        pick_.pick(task_.column(task_.feature), task_.ninth_bits(task_.feature), id_);
+        pick_.pick(task_.column(task_.feature), task_.high_bits(task_.feature), id_);
         for (std::uint32_t i = 0; i < task_.n; ++i) task_.sorted[i] = id_[i];
         task_.has_sorted = true;
     }
@@ -149,7 +152,7 @@ private:
 
     // What every position of a column scores.
     void cross(std::uint32_t feature) {
-        pick_.pick(task_.column(feature), task_.ninth_bits(feature), id_);
+        pick_.pick(task_.column(feature), task_.high_bits(feature), id_);
         if (counts) {
             std::int64_t left = 0;
             for (std::uint32_t i = 0; i + 1 < task_.n; ++i) {

@@ -1,4 +1,4 @@
-// A node as the scan kernel sees it: classes or one number, at most 512 samples, drawn once or
+// A node as the scan kernel sees it: classes or one number, at most 1024 samples, drawn once or
 // several times.
 #pragma once
 #include <algorithm>
@@ -43,7 +43,7 @@ public:
 
     void enter(const NodeQuery& node) {
         enter_members(node);
-        std::fill(task.member, task.member + 8, 0);
+        std::fill(task.member, task.member + task.n_words, 0);
         task.weight = 0;
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i];

@@ -83,10 +83,7 @@ public:
 
     // Of tables by order: the sample at a position.
     std::uint32_t sample_at(std::size_t feature, std::uint32_t p) const {
-        std::uint32_t s = table_.order(feature)[p];
-        if (table_.n_samples() > 256)
-            s |= static_cast<std::uint32_t>(table_.ninth_bits(feature)[p / 64] >> p % 64 & 1) << 8;
-        return s;
+        return table_.sample_at(feature, p);
     }
 
     // The same, where the first of them are known already and no value is missing.

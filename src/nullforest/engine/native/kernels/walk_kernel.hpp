@@ -1,4 +1,4 @@
-// The best split of a node of two classes, on at most 512 ranked samples.
+// The best split of a node of two classes, on at most 1024 ranked samples.
 //
 // The presorted order of a feature is walked 64 positions at a time; bit masks pick out the node's
 // members and their labels, and the labels in sorted order become one bit string. The split after k
@@ -13,8 +13,8 @@ namespace nullforest {
 
 struct WalkTask : BinaryTask<std::uint64_t> {
     // bitmaps of the node, indexed by sample
-    alignas(64) std::uint64_t member[8];
-    alignas(64) std::uint64_t one[8];
+    alignas(64) std::uint64_t member[kMostByOrder / 64];
+    alignas(64) std::uint64_t one[kMostByOrder / 64];
 };
 
 using WalkKernel = void (*)(WalkTask& task);

@@ -1,6 +1,7 @@
 // The walk, written once; `Simd` brings the steps that differ between instruction sets:
 //   Simd(task)                        tables of the node
-//   gather(order, ninth, w, M, L)     members and ones among positions 64 w .. 64 w + 63
+//   gather(order, high, w, M, L)      members and ones among positions 64 w .. 64 w + 63 of a column
+//                                     with these high bits
 //   outside(bits, base, lo, hi, l)    which of 64 running counts leave [lo, hi]; writes the counts
 //                                     where any does
 #pragma once
@@ -38,8 +39,8 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : 512;
-    static constexpr std::uint32_t kWords = 512 / 64 + 2;  // for any table, even a damaged one
+    static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : WalkTask::kMostByOrder;
+    static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;  // for any table, even a damaged one
 
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {
@@ -94,17 +95,19 @@ private:
     // The members up to the one behind the best split.
     void sort_members() {
         const std::uint8_t* order = task_.column(task_.feature);
-        const std::uint64_t* ninth = task_.ninth_bits(task_.feature);
-        const bool wide = task_.n_samples > 256;
+        const std::uint64_t* high = task_.high_bits(task_.feature);
+        const std::uint32_t n_words = task_.n_words, n_high = task_.high_planes();
         std::uint32_t found = 0;
-        for (std::uint32_t w = 0; w < task_.n_words && found <= task_.n_left; ++w) {
+        for (std::uint32_t w = 0; w < n_words && found <= task_.n_left; ++w) {
             std::uint64_t members, ones;
-            simd_.gather(order, ninth, w, members, ones);
-            if (w + 1 == task_.n_words) members &= last_mask_;
+            simd_.gather(order, high, w, members, ones);
+            if (w + 1 == n_words) members &= last_mask_;
             for (; members; members &= members - 1) {
                 const std::uint32_t i = lowest_one(members);
-                const std::uint32_t high = wide ? ninth[w] >> i & 1 : 0;
-                task_.sorted[found++] = static_cast<std::uint16_t>(order[64 * w + i] | high << 8);
+                std::uint32_t sample = order[64 * w + i];
+                for (std::uint32_t h = 0; h < n_high; ++h)
+                    sample |= static_cast<std::uint32_t>(high[h * n_words + w] >> i & 1) << (8 + h);
+                task_.sorted[found++] = static_cast<std::uint16_t>(sample);
             }
         }
         task_.has_sorted = found > task_.n_left;
@@ -115,7 +118,7 @@ private:
         if (members_column_ != column) {
             std::uint64_t ones;
             for (std::uint32_t w = 0; w < task_.n_words; ++w)
-                simd_.gather(task_.column(column), task_.ninth_bits(column), w, members_[w], ones);
+                simd_.gather(task_.column(column), task_.high_bits(column), w, members_[w], ones);
             members_[task_.n_words - 1] &= last_mask_;
             members_column_ = column;
         }
@@ -134,11 +137,11 @@ private:
     // The labels of the members in the order of a column; `bits` come as zeros.
     void gather_labels(std::uint32_t column, std::uint64_t* bits) const {
         const std::uint8_t* order = task_.column(column);
-        const std::uint64_t* ninth = task_.ninth_bits(column);
+        const std::uint64_t* high = task_.high_bits(column);
         std::uint32_t fill = 0;
         for (std::uint32_t w = 0; w < task_.n_words; ++w) {
             std::uint64_t members, ones;
-            simd_.gather(order, ninth, w, members, ones);
+            simd_.gather(order, high, w, members, ones);
             if (w + 1 == task_.n_words) members &= last_mask_;
             const std::uint64_t labels = squeeze(ones, members);
             bits[fill / 64] |= labels << fill % 64;
@@ -150,16 +153,16 @@ private:
     // The labels of up to 64 members fit one word.
     std::uint64_t gather_few(std::uint32_t column) const {
         const std::uint8_t* order = task_.column(column);
-        const std::uint64_t* ninth = task_.ninth_bits(column);
+        const std::uint64_t* high = task_.high_bits(column);
         const std::uint32_t n_words = task_.n_words;
         std::uint64_t bits = 0, members, ones;
         std::uint32_t fill = 0;
         for (std::uint32_t w = 0; w + 1 < n_words; ++w) {
-            simd_.gather(order, ninth, w, members, ones);
+            simd_.gather(order, high, w, members, ones);
             bits |= squeeze(ones, members) << fill % 64;  // full: nothing is left to add
             fill += count_ones(members);
         }
-        simd_.gather(order, ninth, n_words - 1, members, ones);
+        simd_.gather(order, high, n_words - 1, members, ones);
         return bits | squeeze(ones, members & last_mask_) << fill % 64;
     }
 
@@ -177,10 +180,10 @@ private:
     }
 
     // A split is no better than the best when |l - k n1/n| <= R, R = sqrt(best k (n - k)) / n. In
-    // floats both sides are known within 2^-12 for n <= 512; the envelope is narrower by more, so
-    // that no better split is inside, and what lies between is scored exactly.
+    // floats both sides are known within 2^-21 n; the envelope is narrower by more, so that no better
+    // split is inside, and what lies between is scored exactly.
     void close_envelope() {
-        constexpr float kNarrower = 0x1p-10f;
+        constexpr float kNarrower = kMost * 0x1p-19f;
         const float ones = static_cast<float>(task_.n_ones) / static_cast<float>(task_.n);
         const double best =
             static_cast<double>(task_.best_num) / static_cast<double>(task_.best_den);

@@ -1,4 +1,4 @@
-// A node as the walk kernel sees it: two classes, unweighted, at most 512 samples.
+// A node as the walk kernel sees it: two classes, unweighted, at most 1024 samples.
 #pragma once
 #include <algorithm>
 
@@ -14,8 +14,8 @@ public:
 
     void enter(const NodeQuery& node) {
         enter_members(node);
-        std::fill(task.member, task.member + 8, 0);
-        std::fill(task.one, task.one + 8, 0);
+        std::fill(task.member, task.member + task.n_words, 0);
+        std::fill(task.one, task.one + task.n_words, 0);
         task.n_ones = 0;
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i], label = outcome_.label[s];

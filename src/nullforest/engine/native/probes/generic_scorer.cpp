@@ -102,7 +102,7 @@ std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable
     };
     const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
     if (kernel.walk) return screened((WalkNode*)nullptr, kernel.walk);
-    if (kernel.sweep) return screened((SweepNode*)nullptr, kernel.sweep);
+    if (kernel.sweep && (!probes.by_order() || probes.codes())) return screened((SweepNode*)nullptr, kernel.sweep);
     if (kernel.scan) return screened((ScanNode*)nullptr, kernel.scan);
     return exact;
 }

@@ -97,12 +97,8 @@ void RankTable::each_stored(std::size_t feature, const Use& use) const {
         for (std::uint32_t i = 0; i < S; ++i) use(i, ranks16(feature)[i]);
     else if (!by_order())
         for (std::uint32_t i = 0; i < S; ++i) use(i, ranks32(feature)[i]);
-    else if (S <= 256)
-        for (std::uint32_t i = 0; i < S; ++i) use(i, order(feature)[i]);
     else
-        for (std::uint32_t i = 0; i < S; ++i)
-            use(i, order(feature)[i] |
-                       static_cast<std::uint32_t>(ninth_bits(feature)[i / 64] >> i % 64 & 1) << 8);
+        for (std::uint32_t i = 0; i < S; ++i) use(i, sample_at(feature, i));
 }
 
 void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {
@@ -260,10 +256,15 @@ void RankTable::store(std::size_t feature, const std::uint32_t* order) {
     std::uint8_t* out = block_ + feature * stride();
     if (by_order()) {
         for (std::size_t p = 0; p < S; ++p) out[p] = static_cast<std::uint8_t>(order[p]);
-        if (S > 256) {
-            auto* ninth = reinterpret_cast<std::uint64_t*>(out + 64 * n_words());
-            for (std::size_t p = 0; p < S; ++p)
-                ninth[p / 64] |= static_cast<std::uint64_t>(order[p] >> 8) << (p % 64);
+        auto* high = reinterpret_cast<std::uint64_t*>(out + 64 * n_words());
+        for (std::size_t w = 0; layout_.high_planes && w < n_words(); ++w) {
+            std::uint64_t ninth = 0, tenth = 0;
+            for (std::size_t i = 0; i < 64 && 64 * w + i < S; ++i) {
+                ninth |= static_cast<std::uint64_t>(order[64 * w + i] >> 8 & 1) << i;
+                tenth |= static_cast<std::uint64_t>(order[64 * w + i] >> 9 & 1) << i;
+            }
+            high[w] = ninth;
+            if (layout_.high_planes > 1) high[n_words() + w] = tenth;
         }
     } else if (rank_bytes() == 2) {
         auto* ranks = reinterpret_cast<std::uint16_t*>(out);
@@ -311,7 +312,7 @@ const std::uint8_t* RankTable::codes() const {
 }
 
 void RankTable::make_codes() const {
-    if (by_order() || most_resident_) return;
+    if (n_samples() <= RankLayout::kFewSamples || most_resident_) return;
     for (std::size_t f = 0; f < n_features(); ++f)
         if (n_levels(f) > kCodes) return;
     codes_.reset(new std::uint8_t[n_features() * code_stride()]());
@@ -323,7 +324,10 @@ void RankTable::make_codes() const {
             code = static_cast<std::uint8_t>(code + (differs(f)[p / 64] >> p % 64 & 1));
         }
         std::uint8_t* out = codes_.get() + f * code_stride();
-        each_stored(f, [&](std::uint32_t sample, std::uint32_t rank) { out[sample] = level[rank]; });
+        const bool order = by_order();
+        each_stored(f, [&](std::uint32_t i, std::uint32_t stored) {
+            order ? out[stored] = level[i] : out[i] = level[stored];
+        });
     }
 }
 
@@ -339,14 +343,28 @@ std::uint8_t RankTable::flags_of(std::size_t feature) const {
 }
 
 // Covers what a tree can see: order and ties. Hashes of columns add, in any order of the threads.
+//
+// Columns of more than 512 samples count as they are stored by rank, also where they are stored by
+// order, so that tallies of earlier versions, which did the first, still fit.
 std::uint64_t RankTable::hash_of(std::size_t feature) const {
-    const std::uint8_t* out = order(feature);
     std::uint64_t hash = first_feature_ + feature + 1;
-    for (std::size_t i = 0; i < stride(); i += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, out + i, 8);
-        hash = (hash ^ word) * kGolden;
-        hash ^= hash >> 32;
+    const auto add = [&](const auto* stored, std::size_t bytes) {
+        const auto* out = reinterpret_cast<const std::uint8_t*>(stored);
+        for (std::size_t i = 0; i < bytes; i += 8) {
+            std::uint64_t word;
+            std::memcpy(&word, out + i, 8);
+            hash = (hash ^ word) * kGolden;
+            hash ^= hash >> 32;
+        }
+    };
+    if (by_order() && n_samples() > RankLayout::kFewSamples) {
+        std::uint16_t rank[RankLayout::kWalkSamples] = {};
+        each_stored(feature, [&](std::uint32_t i, std::uint32_t sample) {
+            if (sample < RankLayout::kWalkSamples) rank[sample] = static_cast<std::uint16_t>(i);
+        });
+        add(rank, (2 * n_samples() + 63) / 64 * 64);
+    } else {
+        add(order(feature), stride());
     }
     for (std::size_t w = 0; w < n_words(); ++w) {
         hash = (hash ^ differs(feature)[w]) * kGolden;

@@ -1,8 +1,8 @@
 // The order of the samples in every feature, sorted once for all forests.
 //
 // Up to kWalkSamples samples a feature is stored as its *order* (sample at each position: the low
-// byte, and above 256 samples a plane of ninth bits); a node walks the order and picks its members
-// out. Beyond that it is stored as the *rank* of each sample (two or four bytes); a node collects
+// byte, and planes of the ninth bits above 256 samples, of the tenth above 512); a node walks the
+// order and picks its members out. Beyond that it is stored as the *rank* of each sample (two or four bytes); a node collects
 // the ranks of its members. Either way one bit per position says whether the value there differs
 // from the next one. Missing values (NaN) come last and are equal to each other; equal values keep
 // the order of the samples.
@@ -72,16 +72,19 @@ struct RankArrays {
 
 // Where the parts of a column lie in a table of so many samples.
 struct RankLayout {
-    static constexpr std::size_t kWalkSamples = 512;
+    static constexpr std::size_t kWalkSamples = 1024;
+    static constexpr std::size_t kFewSamples = 512;  // beyond, few distinct values have codes
     static constexpr std::size_t kSlack = 64;  // a whole vector may be read past the last feature
     std::size_t n_words, stride;  // words of 64 positions, and bytes of the block, per feature
     int rank_bytes;
+    std::size_t high_planes;  // of an order
 
     explicit RankLayout(std::size_t n_samples)
-        : n_words((n_samples + 63) / 64), rank_bytes(n_samples <= 65536 ? 2 : 4) {
+        : n_words((n_samples + 63) / 64),
+          rank_bytes(n_samples <= 65536 ? 2 : 4),
+          high_planes((n_samples > 256) + (n_samples > 512)) {
         stride = n_samples > kWalkSamples ? (n_samples * rank_bytes + 63) / 64 * 64
-                 : n_samples > 256        ? 72 * n_words
-                                          : 64 * n_words;
+                                          : (64 + 8 * high_planes) * n_words;
     }
 };
 
@@ -135,10 +138,16 @@ public:
     const std::uint8_t* flags() const { return flags_.data(); }
     const std::uint32_t* known() const { return n_known_.data(); }
 
-    // by_order(): low bytes of the samples in sorted order, then (above 256) their ninth bits.
+    // by_order(): low bytes of the samples in sorted order, then the planes of their high bits.
     const std::uint8_t* order(std::size_t feature) const { return block_ + feature * stride(); }
-    const std::uint64_t* ninth_bits(std::size_t feature) const {
-        return reinterpret_cast<const std::uint64_t*>(order(feature) + 64 * n_words());
+    // The sample at a position of such a column.
+    std::uint32_t sample_at(std::size_t feature, std::uint32_t p) const {
+        const std::uint8_t* low = order(feature);
+        const auto* high = reinterpret_cast<const std::uint64_t*>(low + 64 * n_words());
+        std::uint32_t s = low[p];
+        for (std::size_t h = 0; h < layout_.high_planes; ++h, high += n_words())
+            s |= static_cast<std::uint32_t>(high[p / 64] >> p % 64 & 1) << (8 + h);
+        return s;
     }
     std::size_t stride() const { return layout_.stride; }
     // !by_order(): the rank of every sample, in `rank_bytes()` bytes each.
@@ -150,9 +159,9 @@ public:
         return reinterpret_cast<const std::uint32_t*>(order(feature));
     }
 
-    // Where no column of a table by ranks has more than kCodes distinct values: their numbers, in
-    // one byte for each sample, `code_stride()` bytes for each feature; made when first wanted.
-    // Null for other tables.
+    // Where no column of a table of more than 512 samples has more than kCodes distinct values: their
+    // numbers, in one byte for each sample, `code_stride()` bytes for each feature; made when first
+    // wanted. Null for other tables.
     static constexpr std::size_t kCodes = 256;
     const std::uint8_t* codes() const;
     std::size_t code_stride() const { return (n_samples() + 63) / 64 * 64; }
