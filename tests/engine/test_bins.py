@@ -100,3 +100,18 @@ def test_bad_bins_are_refused(bins):
 def test_bins_need_many_samples():
     with pytest.raises(InputError, match="more than 512 samples"):
         RankTable(np.zeros((512, 2)), bins=4)
+
+
+@pytest.mark.parametrize("S", [600, 1500])
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_thresholds_send_every_sample_where_the_tree_sent_it(S, target):
+    X, classes, numbers = data(S)
+    settings = {"trees": 3, "samples": 1.0, "keep_trees": True, "max_depth": None, "probes": 0}
+    y = classes if target == "classes" else numbers
+    forest = nf.grow(RankTable(X, bins=40), y, **settings)
+    leaves = forest.apply(X)
+    for number, tree in enumerate(forest.trees):
+        found = np.bincount(leaves[:, number], minlength=len(tree))
+        is_leaf = tree.feature < 0
+        assert np.array_equal(found[is_leaf], tree.n_samples[is_leaf])
+        assert not found[~is_leaf].any()

@@ -128,6 +128,8 @@ private:
 template <class Id>
 class BitPick {
 public:
+    static constexpr bool kByRank = false;
+
     explicit BitPick(const ScanTask& task)
         : n_words_(task.n_words),
           last_(last_word(task)),
@@ -162,8 +164,8 @@ private:
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
 void scan_avx2(ScanTask& task) { scan<BitPick>(task); }
 void sweep_avx2(SweepTask& task) { sweep<NoBits>(task); }
-std::uint32_t stairs_avx2(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
-    return stairs(task, columns, count);
+std::uint64_t stairs_avx2(const StairsTask& task, std::uint32_t column) {
+    return stairs(task, column);
 }
 
 }  // namespace nullforest

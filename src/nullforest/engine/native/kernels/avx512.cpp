@@ -61,6 +61,8 @@ private:
 template <class Id>
 class Compress {
 public:
+    static constexpr bool kByRank = false;
+
     explicit Compress(const ScanTask& task)
         : samples_(samples_of(task)),
           n_words_(task.n_words),
@@ -125,8 +127,8 @@ void walk_avx512(WalkTask& task) {
 }
 void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
 void sweep_avx512(SweepTask& task) { sweep<Avx512Bits>(task); }
-std::uint32_t stairs_avx512(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
-    return stairs(task, columns, count);
+std::uint64_t stairs_avx512(const StairsTask& task, std::uint32_t column) {
+    return stairs(task, column);
 }
 
 }  // namespace nullforest

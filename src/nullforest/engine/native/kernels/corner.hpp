@@ -2,6 +2,7 @@
 #pragma once
 #include <type_traits>
 
+#include "kernels/key_sort.hpp"
 #include "kernels/step_test.hpp"
 
 namespace nullforest {
@@ -63,36 +64,6 @@ double first_level(const SweepTask& task, const Packed* sums, std::uint32_t n_st
         }
     for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
     return best[0] * (1.0 - 1e-12);
-}
-
-// Up to `kLanes` different keys: each is placed behind those that are smaller.
-template <int kLanes>
-void place_keys(std::uint32_t* key, std::uint32_t n) {
-    alignas(64) std::int32_t mine[kLanes], place[kLanes] = {};
-    for (std::uint32_t i = 0; i < kLanes; ++i)
-        mine[i] = i < n ? static_cast<std::int32_t>(key[i]) : 0x7fffffff;
-    for (std::uint32_t j = 0; j < n; ++j) {
-        const std::int32_t other = mine[j];
-        for (int i = 0; i < kLanes; ++i) place[i] += other < mine[i];
-    }
-    for (std::uint32_t i = 0; i < n; ++i) key[place[i]] = static_cast<std::uint32_t>(mine[i]);
-}
-
-// Keys below 2^31, none equal. No library code compiled for this instruction set alone: Shell sort.
-inline void sort_keys(std::uint32_t* key, std::uint32_t n) {
-    if (n <= 16) return place_keys<16>(key, n);
-    if (n <= 32) return place_keys<32>(key, n);
-    if (n <= 64) return place_keys<64>(key, n);
-    constexpr std::uint32_t kGaps[] = {3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
-    for (std::uint32_t gap : kGaps) {
-        if (gap >= n) continue;
-        for (std::uint32_t i = gap; i < n; ++i) {
-            const std::uint32_t mine = key[i];
-            std::uint32_t j = i;
-            for (; j >= gap && key[j - gap] > mine; j -= gap) key[j] = key[j - gap];
-            key[j] = mine;
-        }
-    }
 }
 
 // A column of ranks, and its splits.

@@ -41,8 +41,9 @@ bool supported(Isa isa) {
 
 bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
                Weighting weighting) {
-    return table.by_order() && !table.has_missing() && weighting != Weighting::reals &&
-           settings.n_drawn <= ScanTask::kMostDraws && outcome.n_classes <= ScanTask::kMost &&
+    if (table.by_order() && settings.n_drawn > ScanTask::kMostDraws) return false;
+    return !table.has_missing() && weighting != Weighting::reals &&
+           outcome.n_classes <= ScanTask::kMost &&
            (outcome.classes() ||
             (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
 }
@@ -84,8 +85,9 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
         kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);
     else if (scan_fits(table, outcome, settings, weighting))
         kernel.scan = NULLFOREST_VERSION(settings.isa, scan);
-    else if (outcome.criterion == Criterion::variance && outcome.n_outputs == 1 &&
-             weighting == Weighting::ones && !table.by_order())
+    if (!kernel.sweep && !table.by_order() && weighting != Weighting::reals &&
+        ((outcome.criterion == Criterion::variance && outcome.n_outputs == 1) ||
+         (outcome.criterion == Criterion::gini && outcome.n_classes <= StairsTask::kMostClasses)))
         kernel.stairs = NULLFOREST_VERSION(settings.isa, stairs);
     return kernel;
 }
@@ -93,7 +95,7 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
 void make_steps(const RankTable& table, const Outcome& outcome, const Settings& settings,
                 std::size_t n_threads, const Poll& poll) {
     const Weighting weighting = weighting_of(outcome, settings);
-    if (settings.isa == Isa::avx512 && table.steps() && !table.codes() &&
+    if (settings.isa == Isa::avx512 && table.steps() && !table.in_files() && !table.codes() &&
         choose_kernel(table, outcome, settings, weighting).sweep)
         table.steps()->make_planes(n_threads, poll);
 }

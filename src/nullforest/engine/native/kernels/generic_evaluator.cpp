@@ -4,6 +4,7 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/split_scores.hpp"
 #include "kernels/stairs_node.hpp"
+#include "kernels/stepped_members.hpp"
 #include "random/candidates.hpp"
 
 namespace nullforest {
@@ -48,7 +49,8 @@ private:
     std::unique_ptr<Score> score_;
 };
 
-// Numbers: columns that cannot beat the best are passed over, the others scored exactly.
+// Large nodes: only the members of steps that may hold a better split are sorted and scored.
+template <class Score>
 class StairsEvaluator final : public Evaluator {
 public:
     StairsEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
@@ -58,11 +60,13 @@ public:
           min_leaf_(settings.min_leaf),
           pool_{ShuffleShape(settings.pool), settings.candidates},
           members_(table),
-          node_(table, outcome, settings, kernel) {}
+          node_(table, outcome, settings, kernel),
+          steps_(table) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         pool_.features = pool;
         score_ = std::make_unique<Score>(outcome_, bag);
+        node_.begin_tree(bag);
     }
 
     bool best_split(const NodeQuery& node, Split& split) override {
@@ -70,43 +74,34 @@ public:
         score_->enter(node.samples, node.n);
         node_.enter(node);
         best_ = {};
-        Candidates candidates(pool_, node.draw_key);
-        std::uint32_t feature[Candidates::kBatch], place = 0;
-        while (const std::uint32_t count = candidates.next_batch(feature)) {
-            if (try_batch(feature, count, place)) break;
-            place += count;
-        }
+        const auto fetch = [&](std::uint32_t feature) { steps_.fetch(node, feature); };
+        const auto try_one = [&](std::uint32_t feature, std::uint32_t place) {
+            const ColumnBest<Score> found = best_of(node, feature);
+            if (!found.found || (best_.found && !(found.value > best_.value))) return false;
+            best_ = found;
+            best_.split.place = place;
+            return best_.split.perfect = score_->perfect(best_.value);
+        };
+        Candidates(pool_, node.draw_key).each_fetched(fetch, try_one);
         members_.leave();
         split = best_.split;
         return best_.found;
     }
 
 private:
-    using Score = VarianceScore<std::int64_t>;
-
-    // True when the search is over.
-    bool try_batch(const std::uint32_t* feature, std::uint32_t count, std::uint32_t place) {
-        const std::uint8_t* flags = table_.flags();
-        for (std::uint32_t c = 0; c < count; ++c) {
-            if (best_.found && !(flags[feature[c]] & RankTable::kMissing)) {
-                // Those with missing values end a run: the bound does not hold for them.
-                std::uint32_t run = 1;
-                while (c + run < count && !(flags[feature[c + run]] & RankTable::kMissing)) ++run;
-                const std::uint32_t passed = node_.first(table_, best_.value, feature + c, run);
-                c += passed;
-                if (passed == run) {
-                    --c;
-                    continue;
-                }
-            }
-            const ColumnBest<Score> found(feature[c], members_, *score_, min_leaf_);
-            if (!found.found || (best_.found && !(found.value > best_.value))) continue;
-            best_ = found;
-            best_.split.place = place + c;
-            best_.split.perfect = score_->perfect(best_.value) || node_.highest(best_.value);
-            if (best_.split.perfect) return true;
-        }
-        return false;
+    // The best split of a column, where it may be better than the best so far.
+    ColumnBest<Score> best_of(const NodeQuery& node, std::uint32_t feature) {
+        if (table_.flags()[feature] & RankTable::kMissing)
+            return {feature, members_, *score_, min_leaf_};
+        std::uint64_t open = ~std::uint64_t{0};
+        if (best_.found) open = node_.open(table_, feature, best_.value);
+        if (!open) return {};
+        steps_.enter(node, feature);
+        // Few steps may hold a split that is better than the best at the end of a step.
+        const ColumnBest<Score> end = steps_.best_end(*score_, min_leaf_);
+        if (end.found && (!best_.found || end.value > best_.value))
+            open = node_.open(table_, feature, end.value);
+        return steps_.best_of(open, *score_, min_leaf_);
     }
 
     const RankTable& table_;
@@ -115,6 +110,7 @@ private:
     CandidatePool pool_;
     SortedMembers members_;
     StairsNode node_;
+    SteppedMembers steps_;
     ColumnBest<Score> best_;
     std::unique_ptr<Score> score_;
 };
@@ -123,7 +119,10 @@ private:
 
 std::unique_ptr<Evaluator> make_stairs_evaluator(const RankTable& table, const Outcome& outcome,
                                                  const Settings& settings, StairsKernel kernel) {
-    return std::make_unique<StairsEvaluator>(table, outcome, settings, kernel);
+    if (outcome.classes())
+        return std::make_unique<StairsEvaluator<GiniScore>>(table, outcome, settings, kernel);
+    return std::make_unique<StairsEvaluator<VarianceScore<std::int64_t>>>(table, outcome, settings,
+                                                                          kernel);
 }
 
 std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,

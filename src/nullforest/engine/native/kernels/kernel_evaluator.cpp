@@ -36,6 +36,29 @@ private:
     typename Node::Kernel kernel_;
 };
 
+// Nodes that are too large for the scan are searched by another evaluator.
+class ScanEvaluator final : public Evaluator {
+public:
+    ScanEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                  Weighting weighting, ScanKernel kernel, std::unique_ptr<Evaluator> large)
+        : small_(table, outcome, settings, weighting, kernel), large_(std::move(large)) {}
+
+    void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
+        bag_ = &bag;
+        small_.begin_tree(bag, pool);
+        large_->begin_tree(bag, pool);
+    }
+    bool best_split(const NodeQuery& node, Split& split) override {
+        return ScanNode::fits(*bag_, node) ? small_.best_split(node, split)
+                                           : large_->best_split(node, split);
+    }
+
+private:
+    const Bag* bag_ = nullptr;
+    KernelEvaluator<ScanNode> small_;
+    std::unique_ptr<Evaluator> large_;
+};
+
 }  // namespace
 
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
@@ -47,9 +70,12 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
     const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
     if (kernel.walk) return make((WalkNode*)nullptr, kernel.walk);
     if (kernel.sweep) return make((SweepNode*)nullptr, kernel.sweep);
-    if (kernel.scan) return make((ScanNode*)nullptr, kernel.scan);
-    if (kernel.stairs) return make_stairs_evaluator(table, outcome, settings, kernel.stairs);
-    return make_generic_evaluator(table, outcome, settings, weighting);
+    if (kernel.scan && table.by_order()) return make((ScanNode*)nullptr, kernel.scan);
+    auto any = kernel.stairs ? make_stairs_evaluator(table, outcome, settings, kernel.stairs)
+                             : make_generic_evaluator(table, outcome, settings, weighting);
+    if (!kernel.scan) return any;
+    return std::make_unique<ScanEvaluator>(table, outcome, settings, weighting, kernel.scan,
+                                           std::move(any));
 }
 
 }  // namespace nullforest

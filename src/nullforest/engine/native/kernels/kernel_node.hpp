@@ -18,6 +18,7 @@ public:
     KernelNode& operator=(const KernelNode&) = delete;
 
     void begin_tree(const Bag&) {}
+    static bool fits(const Bag&, const NodeQuery&) { return true; }  // into the kernel
     // The table whose columns are scored, and the scratch to sort members by them.
     void use(const RankTable& table, SortedMembers& members) {
         task.order = table.order(0);

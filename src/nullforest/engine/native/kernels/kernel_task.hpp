@@ -99,19 +99,13 @@ void try_candidates(const KernelTask& task, const Try& try_one) {
         .each_fetched([&](std::uint32_t feature) { fetch_column(task, feature); }, try_one);
 }
 
-// The same a batch at a time: try_batch(features, their number, place of the first).
-template <class Try>
-void try_batches(const KernelTask& task, const Try& try_batch) {
-    Candidates(task.pool, task.draw_key)
-        .each_batch([&](std::uint32_t feature) { fetch_column(task, feature); }, try_batch);
-}
-
-// Fills in `passes`, by passes(column, whether as good is enough).
-template <class Passes>
-void screen_columns(const KernelTask& task, const Passes& passes) {
+// Fills in `passes`, by passes(column, whether as good is enough); calls fetch(column) ahead.
+template <class Fetch, class Passes>
+void screen_columns(const KernelTask& task, const Fetch& fetch, const Passes& passes) {
     constexpr std::uint32_t kAhead = 8;
+    for (std::uint32_t i = 0; i < kAhead && i < task.n_screened; ++i) fetch(task.screened[i]);
     for (std::uint32_t i = 0; i < task.n_screened; ++i) {
-        if (i + kAhead < task.n_screened) fetch_column(task, task.screened[i + kAhead]);
+        if (i + kAhead < task.n_screened) fetch(task.screened[i + kAhead]);
         task.passes[i] = passes(task.screened[i], i < task.n_or_equal);
         if (task.until_one_passes && task.passes[i]) return;
     }

@@ -133,6 +133,8 @@ private:
 template <class Id>
 class Compress {
 public:
+    static constexpr bool kByRank = false;
+
     explicit Compress(const ScanTask& task)
         : n_words_(task.n_words),
           n_high_(task.high_planes()),
@@ -179,8 +181,8 @@ private:
 void walk_neon(WalkTask& task) { walk<Neon>(task); }
 void scan_neon(ScanTask& task) { scan<Compress>(task); }
 void sweep_neon(SweepTask& task) { sweep<NoBits>(task); }
-std::uint32_t stairs_neon(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
-    return stairs(task, columns, count);
+std::uint64_t stairs_neon(const StairsTask& task, std::uint32_t column) {
+    return stairs(task, column);
 }
 
 }  // namespace nullforest

@@ -78,8 +78,8 @@ private:
 void walk_portable(WalkTask& task) { walk<PortableSimd>(task); }
 void scan_portable(ScanTask& task) { scan<PlainPick>(task); }
 void sweep_portable(SweepTask& task) { sweep<NoBits>(task); }
-std::uint32_t stairs_portable(const StairsTask& task, const std::uint32_t* columns, std::uint32_t count) {
-    return stairs(task, columns, count);
+std::uint64_t stairs_portable(const StairsTask& task, std::uint32_t column) {
+    return stairs(task, column);
 }
 
 }  // namespace nullforest

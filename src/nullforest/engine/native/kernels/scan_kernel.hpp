@@ -1,7 +1,7 @@
-// The best split of a node for every other criterion, on at most 1024 ranked samples.
+// The best split of a node for every other criterion, of at most 1024 members.
 //
-// A screen rejects most columns (envelopes.hpp), where there is one. For the others the members are
-// picked out of the presorted order with a bitmap; one pass adds up what crosses
+// A screen rejects most columns, where there is one. For the others the members are picked out of the
+// presorted order with a bitmap, or sorted by their ranks; one pass adds up what crosses
 // the split (classes: sums of squared counts or entropy terms; numbers: D), a second compares all
 // positions with the best at once. Scores are those of split_scores.hpp to the last bit: with at
 // most 1 024 draws every integer involved is exact in a double.
@@ -24,20 +24,26 @@ struct ScanTask : KernelTask {
 
     Kind kind;
     bool counts;  // bootstrap: members count as often as they were drawn
-    // the node; tables indexed by sample
+    // Tables by order: members are known by their sample, and `member` is a bitmap of the samples.
+    // Tables by ranks: members are known by their number among the node's samples, ascending.
+    bool by_rank;
+    std::uint32_t rank_bytes;
+    const std::uint32_t* samples;
+    const std::uint8_t* step_of;  // the step of a rank, of 64 (RankSteps)
+    // the node; tables indexed by member
     alignas(64) std::uint64_t member[kMost / 64];
     std::int64_t weight;               // draws in the node
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
     const std::int64_t* crossing;      // variance: what a member adds to D
-    // for the screen (envelopes.hpp), where it can be used; tables indexed by sample
+    // for the screen (envelopes.hpp, stairs_screen.hpp), where it can be used; tables indexed by member
     bool screens;
-    alignas(64) std::uint8_t unary[kMost];  // as many bits, from the lowest, as a sample has draws
-    // variance: what one draw of a sample adds to D, times `scale`, as an integer of 16 bits, and
+    alignas(64) std::uint8_t unary[kMost];  // as many bits, from the lowest, as a member has draws
+    // variance: what one draw of a member adds to D, times `scale`, as an integer of 16 bits, and
     // the sum of these over all draws
     alignas(64) std::uint8_t low[kMost], high[kMost];
     double scale, rounded_total;
-    // Gini: the classes of the node numbered anew; the class of each sample is in `low`
+    // Gini: the classes of the node numbered anew; the class of each member is in `low`
     std::uint32_t n_present;
     std::int64_t present_total[kMostScreenedClasses];
     const std::int64_t* class_total;

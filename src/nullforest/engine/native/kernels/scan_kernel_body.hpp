@@ -8,7 +8,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kernels/envelopes.hpp"
+#include "kernels/stairs_screen.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -17,6 +17,7 @@ inline namespace NULLFOREST_ISA {
 template <class Id>
 class PlainPick {
 public:
+    static constexpr bool kByRank = false;
     explicit PlainPick(const ScanTask& task) : task_(task) {
         for (std::uint32_t s = 0; s < task.n_samples; ++s)
             member_[s] = static_cast<std::uint8_t>(task.member[s / 64] >> s % 64 & 1);
@@ -96,14 +97,16 @@ public:
         search();
         if (!task_.found) return;
         pick_.pick(task_.column(task_.feature), task_.high_bits(task_.feature), id_);
-        for (std::uint32_t i = 0; i < task_.n; ++i) task_.sorted[i] = id_[i];
-        task_.has_sorted = true;
+        for (std::uint32_t i = 0; i < task_.n; ++i)
+            task_.sorted[i] = static_cast<std::uint16_t>(Pick::kByRank ? task_.samples[id_[i]] : id_[i]);
+        task_.has_sorted = task_.n_samples <= 65536;
     }
 
     // Columns compared with a best that is known.
     void screen() {
         screen_.close();
-        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
+        const auto ahead = [this](std::uint32_t column) { fetch(column); };
+        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
             if (Screen::kExists) {
                 screen_.pick(&column, 1);
                 if (!screen_.passes(0)) return false;
@@ -115,9 +118,11 @@ public:
 
 private:
     void search() {
+        const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
+        Candidates candidates(task_.pool, task_.draw_key);
         if constexpr (Screen::kExists)
-            try_batches(task_, [this](const std::uint32_t* features, std::uint32_t count,
-                                      std::uint32_t place) {
+            candidates.each_batch(ahead, [this](const std::uint32_t* features, std::uint32_t count,
+                                                std::uint32_t place) {
                 screen_.pick(features, count);
                 for (std::uint32_t c = 0; c < count; ++c)
                     if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
@@ -125,9 +130,15 @@ private:
                 return false;
             });
         else
-            try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
+            candidates.each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
                 return try_feature(feature, place);
             });
+    }
+    void fetch(std::uint32_t feature) const {
+        if constexpr (Pick::kByRank)
+            pick_.fetch(feature);
+        else
+            fetch_column(task_, feature);
     }
 
     // True when the search is over.
@@ -235,11 +246,26 @@ private:
         else
             for (std::uint32_t i = first; i < last; ++i) any |= beats(i);
         if (!any || !(task_.flags[column] & 1)) return any;
-        const std::uint8_t* boundary = task_.boundaries(task_.owner, column);
+        Boundaries boundaries(*this, column);
         for (std::uint32_t i = first; i < last; ++i)
-            if (boundary[i] && (or_equal ? reaches(i) : beats(i))) return true;
+            if ((or_equal ? reaches(i) : beats(i)) && boundaries.after(i)) return true;
         return false;
     }
+    // Whether the values of the members i and i + 1 of the column just crossed differ.
+    class Boundaries {
+    public:
+        Boundaries(const Scan& scan, std::uint32_t column) : scan_(scan), column_(column) {}
+        bool after(std::uint32_t i) {
+            if constexpr (Pick::kByRank) return scan_.pick_.differs_after(column_, i);
+            if (!boundary_) boundary_ = scan_.task_.boundaries(scan_.task_.owner, column_);
+            return boundary_[i];
+        }
+
+    private:
+        const Scan& scan_;
+        std::uint32_t column_;
+        const std::uint8_t* boundary_ = nullptr;
+    };
     bool reaches(std::uint32_t i) const {
         if (kind == ScanTask::variance) return top_[i] >= task_.best_top;
         if (kind == ScanTask::gini)
@@ -251,14 +277,11 @@ private:
     // values.
     bool confirm(std::uint32_t feature, std::uint32_t place) {
         bool better = false;
-        const std::uint8_t* boundary = nullptr;
+        Boundaries boundaries(*this, feature);
         const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         for (std::uint32_t i = first; i < last; ++i) {
             if (!beats(i)) continue;
-            if (task_.flags[feature] & 1) {
-                if (!boundary) boundary = task_.boundaries(task_.owner, feature);
-                if (!boundary[i]) continue;
-            }
+            if ((task_.flags[feature] & 1) && !boundaries.after(i)) continue;
             better = task_.found = true;
             task_.feature = feature;
             task_.place = place;
@@ -315,8 +338,34 @@ void scan_width(ScanTask& task) {
         scan_kind<Pick, Screen, Id, ScanTask::variance>(task);
 }
 
+// Tables by ranks.
+template <class Rank>
+void scan_ranks(ScanTask& task) {
+    using Pick = RankPick<Rank, std::uint16_t>;
+    const auto counting = [&](auto kind, auto counts) {
+        constexpr ScanTask::Kind k = decltype(kind)::value;
+        constexpr bool c = decltype(counts)::value;
+        if constexpr (k != ScanTask::entropy)
+            if (task.screens)
+                return scan_screened<Pick, StairsScreen<Rank, k>, std::uint16_t, k, c>(task);
+        scan_screened<Pick, NoScreen, std::uint16_t, k, c>(task);
+    };
+    const auto each = [&](auto kind) {
+        task.counts ? counting(kind, std::true_type{}) : counting(kind, std::false_type{});
+    };
+    using Kind = ScanTask::Kind;
+    if (task.kind == ScanTask::gini)
+        each(std::integral_constant<Kind, ScanTask::gini>{});
+    else if (task.kind == ScanTask::entropy)
+        each(std::integral_constant<Kind, ScanTask::entropy>{});
+    else
+        each(std::integral_constant<Kind, ScanTask::variance>{});
+}
+
 template <template <class> class Pick, class Screen = NoScreen>
 void scan(ScanTask& task) {
+    if (task.by_rank)
+        return task.rank_bytes == 2 ? scan_ranks<std::uint16_t>(task) : scan_ranks<std::uint32_t>(task);
     if (task.n_samples <= 256)
         scan_width<Pick, Screen, std::uint8_t>(task);
     else

@@ -1,4 +1,4 @@
-// A node as the scan kernel sees it: classes or one number, at most 1024 samples, drawn once or
+// A node as the scan kernel sees it: classes or one number, at most 1024 members, drawn once or
 // several times.
 #pragma once
 #include <algorithm>
@@ -17,38 +17,60 @@ public:
     ScanNode(const RankTable& table, const Outcome& outcome, const Settings& settings,
              Weighting weighting)
         : KernelNode(table, outcome, settings),
-          label_(outcome.label.begin(), outcome.label.end()),
+          label_of_(outcome.label.begin(), outcome.label.end()),
+          label_(table.by_order() ? 0 : ScanTask::kMost),
+          multiplicity_(label_.size()),
           class_total_(outcome.n_classes),
-          crossing_(outcome.classes() ? 0 : table.n_samples()),
+          crossing_(outcome.classes() ? 0 : ScanTask::kMost),
           present_(outcome.n_classes) {
         task.kind = outcome.criterion == Criterion::gini      ? ScanTask::gini
                     : outcome.criterion == Criterion::entropy ? ScanTask::entropy
                                                               : ScanTask::variance;
         task.counts = weighting == Weighting::counts;
-        task.label = label_.data();
+        task.by_rank = !table.by_order();
+        task.rank_bytes = static_cast<std::uint32_t>(table.rank_bytes());
+        task.step_of = task.by_rank ? table.steps()->step_of() : nullptr;
+        task.label = task.by_rank ? label_.data() : label_of_.data();
         task.crossing = crossing_.data();
         task.class_total = class_total_.data();
         task.n_classes = outcome.n_classes;
         task.entropy_terms = outcome.entropy_terms.data();
     }
 
+    // Whether every integer of a node is exact in a double, and has room.
+    static bool fits(const Bag& bag, const NodeQuery& node) {
+        if (node.n > ScanTask::kMost) return false;
+        if (bag.weighting != Weighting::counts) return true;
+        std::uint32_t draws = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) draws += bag.count[node.samples[i]];
+        return draws <= ScanTask::kMostDraws;
+    }
+
     void begin_tree(const Bag& bag) {
-        task.multiplicity = bag.count.data();
+        drawn_ = bag.count.data();
+        task.multiplicity = task.by_rank ? multiplicity_.data() : drawn_;
+        for (std::uint32_t s = 0; s < task.n_samples && task.counts && !task.by_rank; ++s)
+            task.unary[s] = unary(bag.count[s]);
         may_screen_ = true;
-        for (std::uint32_t s = 0; s < task.n_samples && task.counts; ++s) {
+        for (std::uint32_t s = 0; s < task.n_samples && task.counts; ++s)
             may_screen_ = may_screen_ && bag.count[s] <= ScanTask::kMostScreenedDraws;
-            task.unary[s] = static_cast<std::uint8_t>((1u << bag.count[s] % 32) - 1);
-        }
     }
 
     void enter(const NodeQuery& node) {
         enter_members(node);
-        std::fill(task.member, task.member + task.n_words, 0);
+        task.samples = node.samples;
         task.weight = 0;
+        if (!task.by_rank) std::fill(task.member, task.member + task.n_words, 0);
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i];
-            task.member[s / 64] |= std::uint64_t{1} << s % 64;
-            task.weight += task.multiplicity[s];
+            task.weight += drawn_[s];
+            if (!task.by_rank) {
+                task.member[s / 64] |= std::uint64_t{1} << s % 64;
+                continue;
+            }
+            multiplicity_[i] = drawn_[s];
+            if (task.counts) task.unary[i] = unary(drawn_[s]);
+            if (outcome_.classes()) label_[i] = label_of_[s];
         }
         task.has_ceiling = task.screens = false;
         if (outcome_.classes())
@@ -58,10 +80,18 @@ public:
     }
 
 private:
+    static std::uint8_t unary(std::uint32_t draws) {
+        return static_cast<std::uint8_t>((1u << draws % 32) - 1);
+    }
+    // As the kernel knows a member.
+    std::uint32_t id(const NodeQuery& node, std::uint32_t i) const {
+        return task.by_rank ? i : node.samples[i];
+    }
+
     void enter_classes(const NodeQuery& node) {
         std::fill(class_total_.begin(), class_total_.end(), 0);
         for (std::uint32_t i = 0; i < node.n; ++i)
-            class_total_[label_[node.samples[i]]] += task.multiplicity[node.samples[i]];
+            class_total_[label_of_[node.samples[i]]] += drawn_[node.samples[i]];
         task.sum_of_squares = task.sum_of_terms = 0;
         for (std::int64_t total : class_total_) {
             task.sum_of_squares += total * total;
@@ -82,18 +112,18 @@ private:
             present_[c] = static_cast<std::uint8_t>(task.n_present++);
         }
         for (std::uint32_t i = 0; i < node.n; ++i)
-            task.low[node.samples[i]] = present_[label_[node.samples[i]]];
+            task.low[id(node, i)] = present_[label_of_[node.samples[i]]];
         task.screens = true;
     }
     // D = W s_left - W_left s is the sum of w (W y - s) over the members on the left.
     void enter_numbers(const NodeQuery& node) {
         std::int64_t sum = 0;
         for (std::uint32_t i = 0; i < node.n; ++i)
-            sum += task.multiplicity[node.samples[i]] * outcome_.fixed[node.samples[i]];
+            sum += drawn_[node.samples[i]] * outcome_.fixed[node.samples[i]];
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const std::uint32_t s = node.samples[i];
-            crossing_[s] = static_cast<std::int64_t>(task.multiplicity[s]) *
-                           (task.weight * outcome_.fixed[s] - sum);
+            crossing_[id(node, i)] = static_cast<std::int64_t>(drawn_[s]) *
+                                     (task.weight * outcome_.fixed[s] - sum);
         }
         enter_ceiling(node);
         task.screens = may_screen_ && node.n >= (task.counts ? ScanTask::kFewestScreenedWeighted
@@ -104,17 +134,17 @@ private:
     void enter_rounded(const NodeQuery& node, std::int64_t sum) {
         std::int64_t positive = 0;
         for (std::uint32_t i = 0; i < node.n; ++i)
-            positive += std::max<std::int64_t>(crossing_[node.samples[i]], 0);
+            positive += std::max<std::int64_t>(crossing_[id(node, i)], 0);
         task.scale = (32700.0 - 0.5001 * static_cast<double>(task.weight)) /
                      static_cast<double>(positive);
         long total = 0;
         for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::uint32_t s = node.samples[i];
+            const std::uint32_t s = node.samples[i], member = id(node, i);
             const std::int64_t one = task.weight * outcome_.fixed[s] - sum;
             const long rounded = std::lrint(static_cast<double>(one) * task.scale);
-            task.low[s] = static_cast<std::uint8_t>(rounded);
-            task.high[s] = static_cast<std::uint8_t>(rounded >> 8);
-            total += rounded * static_cast<long>(task.multiplicity[s]);
+            task.low[member] = static_cast<std::uint8_t>(rounded);
+            task.high[member] = static_cast<std::uint8_t>(rounded >> 8);
+            total += rounded * static_cast<long>(drawn_[s]);
         }
         task.rounded_total = static_cast<double>(std::labs(total));
     }
@@ -124,8 +154,8 @@ private:
         std::int64_t crossing[kMost];
         std::uint32_t draws[kMost];
         for (std::uint32_t i = 0; i < node.n; ++i) {
-            crossing[i] = crossing_[node.samples[i]];
-            draws[i] = task.multiplicity[node.samples[i]];
+            crossing[i] = crossing_[id(node, i)];
+            draws[i] = drawn_[node.samples[i]];
         }
         task.has_ceiling = true;
         task.ceiling_top =
@@ -133,7 +163,10 @@ private:
                         : highest_of_numbers(crossing, node.n, task.min_leaf);
     }
 
-    std::vector<std::uint16_t> label_;
+    const std::uint32_t* drawn_ = nullptr;  // how often, of each sample
+    std::vector<std::uint16_t> label_of_;   // of each sample
+    std::vector<std::uint16_t> label_;      // of each member of a table by ranks
+    std::vector<std::uint32_t> multiplicity_;
     std::vector<std::int64_t> class_total_, crossing_;
     std::vector<std::uint8_t> present_;  // new number of each class
     bool may_screen_ = false;

@@ -1,11 +1,11 @@
-// Which columns may hold a better split of a node of one number, on more than 512 ranked samples.
+// Which steps of a column may hold a better split of a large node: numbers or classes, drawn once or
+// several times, of a table by ranks.
 //
-// A bound, not a score: what passes is scored exactly elsewhere. D, the sum of what the members on
-// the left add to it (their y less the mean of the node, scaled to at most 1), is compared by
-// D^2 / (k (n - k)). A node that is not tiny adds up its members in equal steps of rank, those with
-// positive and negative parts apart: within a step D stays between its value before the step plus all
-// negative parts and that plus all positive ones. A tiny node adds up D for each member. The
-// roundings of the sums are added to |D|, so that no better split is ever missed.
+// A bound, not a score: the members of open steps are scored exactly elsewhere. The members add up, in
+// 64 steps of rank (RankSteps), their draws, and what they add to D: one number (their y less the mean
+// of the node, positive and negative parts apart) or one of several classes. Within a step D stays
+// between two bounds; |D|^2 is compared with what the best would have for as many draws on the left.
+// The roundings of the sums are added to |D|, so that no better split is ever missed.
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
@@ -14,34 +14,34 @@
 namespace nullforest {
 
 struct StairsTask {
-    static constexpr std::uint32_t kVector = 16;  // entries of scratch that may be read too many
-    static constexpr std::uint32_t kExactInFloats = 4096;
+    static constexpr std::uint32_t kSteps = 64, kMostClasses = 8;
 
     // the rank table
     const std::uint8_t* block;
     std::uint64_t stride;
-    std::uint32_t n_samples, rank_bytes;
-    // the node; entry i of the parts belongs to member i: positive part, negative part, 1, 0
+    std::uint32_t rank_bytes;
+    const std::uint8_t* step_of;  // the step of a rank
+    // the node; tables indexed by member
     std::uint32_t n, min_leaf;
-    const std::uint32_t* members;
-    const float* parts;
-    const double* wide_parts;
-    double sum_of_absolutes;
-    // to be beaten or reached: D^2 / (k (n - k)), less a margin
+    const std::uint32_t* samples;
+    std::uint32_t n_classes;  // 0: numbers
+    const double* parts;      // numbers: draws, positive part, negative part, 0
+    const std::uint32_t* draws;
+    const std::uint8_t* classes;
+    // of all members: draws, draws of each class, and how much sums of the parts may be off
+    double weight, total[kMostClasses], lost;
+    bool counts;  // members count as often as they were drawn
+    // to be beaten or reached: |D|^2 / (k (weight - k)), less a margin
     double level;
-    // scratch of the steps, zeros before
-    float *sums, *steps;  // 4 for each step
-    double *wide_sums, *wide_steps;
 
     const std::uint8_t* column(std::uint32_t feature) const { return block + feature * stride; }
 };
 
-// The first of the columns that may reach the level; `count` where none does.
-using StairsKernel = std::uint32_t (*)(const StairsTask& task, const std::uint32_t* columns,
-                                       std::uint32_t count);
-std::uint32_t stairs_portable(const StairsTask&, const std::uint32_t*, std::uint32_t);
-std::uint32_t stairs_avx2(const StairsTask&, const std::uint32_t*, std::uint32_t);
-std::uint32_t stairs_avx512(const StairsTask&, const std::uint32_t*, std::uint32_t);
-std::uint32_t stairs_neon(const StairsTask&, const std::uint32_t*, std::uint32_t);
+// The steps of a column that may reach the level, one bit each.
+using StairsKernel = std::uint64_t (*)(const StairsTask& task, std::uint32_t column);
+std::uint64_t stairs_portable(const StairsTask&, std::uint32_t);
+std::uint64_t stairs_avx2(const StairsTask&, std::uint32_t);
+std::uint64_t stairs_avx512(const StairsTask&, std::uint32_t);
+std::uint64_t stairs_neon(const StairsTask&, std::uint32_t);
 
 }  // namespace nullforest

@@ -196,7 +196,7 @@ private:
                              [&](std::uint32_t sample, std::uint32_t label) {
                                  key[found++] = std::uint32_t{rank[sample]} << 1 | label;
                              });
-        sort_keys(key, found);
+        sort_keys(key, found, 2 * task_.n_samples);
         const StepTest test(task_, level_);
         std::uint32_t i = 0;
         for (std::uint64_t open = counted.open; open; open &= open - 1) {

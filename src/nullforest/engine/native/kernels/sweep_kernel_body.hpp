@@ -191,7 +191,7 @@ private:
             key[found] = r << 1 | (i < task_.n_ones);
             found += task_.open[r >> shift_];
         }
-        sort_keys(key, found);
+        sort_keys(key, found, 2 * task_.n_samples);
         for (std::uint32_t i = 0; i < found;) {
             const std::uint32_t step = key[i] >> 1 >> shift_;
             const Packed before = *(sums + step - 1);

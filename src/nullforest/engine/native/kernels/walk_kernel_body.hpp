@@ -30,7 +30,8 @@ public:
     void screen() {
         open_envelope();
         close_envelope();  // splits as good as the best are outside
-        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
+        const auto ahead = [this](std::uint32_t column) { fetch_column(task_, column); };
+        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
             const auto reaches = [&](std::uint32_t k, std::uint32_t l) {
                 return task_.beats(k, l) || (or_equal && task_.equals(k, l));
             };

@@ -24,14 +24,16 @@ public:
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         exact_->begin_tree(bag, pool);
         node_.begin_tree(bag);
+        bag_ = &bag;
         pool_.features = pool;
     }
 
     void score(const NodeQuery& node, const Split* winner,
                const std::vector<Evaluation>& evaluations, std::vector<Win>& wins) override {
         if (evaluations.empty()) return;
-        // Where the split itself is wanted, or nothing was found, the exact scorer does it all.
-        if (!winner || settings_.min_gain > 0.0)
+        // Where the split itself is wanted, or nothing was found, or the node is too large for the
+        // kernel, the exact scorer does it all.
+        if (!winner || settings_.min_gain > 0.0 || !Node::fits(*bag_, node))
             return exact_->score(node, winner, evaluations, wins);
         undecided_.clear();
         sort_out(evaluations, winner->place);
@@ -127,6 +129,7 @@ private:
     const RankTable &table_, &probes_;
     const Settings& settings_;
     CandidatePool pool_;
+    const Bag* bag_ = nullptr;
     SortedMembers probe_members_;
     Node node_;
     typename Node::Kernel kernel_;

@@ -9,7 +9,8 @@
 
 namespace nullforest {
 
-RankSteps::RankSteps(const RankTable& table) : table_(table), begin_(kSteps + 1) {
+RankSteps::RankSteps(const RankTable& table)
+    : table_(table), begin_(kSteps + 1), step_of_(table.n_samples()) {
     const double S = static_cast<double>(table.n_samples());
     // Any increasing begins will do, so that roundings of the sine do not matter.
     for (std::uint32_t b = 0; b < kSteps; ++b) {
@@ -17,6 +18,9 @@ RankSteps::RankSteps(const RankTable& table) : table_(table), begin_(kSteps + 1)
         begin_[b] = static_cast<std::uint32_t>(sine * sine * S + 0.5);
     }
     begin_[kSteps] = static_cast<std::uint32_t>(table.n_samples());
+    for (std::uint32_t b = 0; b < kSteps; ++b)
+        std::fill(step_of_.begin() + begin_[b], step_of_.begin() + begin_[b + 1],
+                  static_cast<std::uint8_t>(b));
 }
 
 void RankSteps::make_planes(std::size_t n_threads, const Poll& poll) {
@@ -25,17 +29,13 @@ void RankSteps::make_planes(std::size_t n_threads, const Poll& poll) {
         const std::size_t S = table_.n_samples(), F = table_.n_features();
         const std::size_t each = kPlanes * plane_words(S) * sizeof(std::uint64_t);
         if (F * each > kMostBytes) return;
-        std::vector<std::uint8_t> step_of(S);  // of each rank
-        for (std::uint32_t b = 0; b < kSteps; ++b)
-            std::fill(step_of.begin() + begin_[b], step_of.begin() + begin_[b + 1],
-                      static_cast<std::uint8_t>(b));
         auto made = map_zeros(F * each);
         parallel_for((F + kAtOnce - 1) / kAtOnce, n_threads, poll, [&](Tasks& tasks) {
             std::vector<std::uint8_t> step((S + 7) / 8 * 8);
             for (std::size_t block; tasks.next(block);)
                 for (std::size_t f = block * kAtOnce; f < std::min((block + 1) * kAtOnce, F); ++f) {
                     const auto look_up = [&](const auto* rank) {
-                        for (std::size_t s = 0; s < S; ++s) step[s] = step_of[rank[s]];
+                        for (std::size_t s = 0; s < S; ++s) step[s] = step_of_[rank[s]];
                     };
                     if (table_.rank_bytes() == 2)
                         look_up(table_.ranks16(f));

@@ -37,12 +37,15 @@ public:
     }
     // The first rank of each of the 64 steps, and the number of samples.
     const std::uint32_t* begins() const { return begin_.data(); }
+    // The step of each rank.
+    const std::uint8_t* step_of() const { return step_of_.data(); }
 
 private:
     void slice(const std::uint8_t* step, std::uint8_t* planes) const;
 
     const RankTable& table_;
     std::vector<std::uint32_t> begin_;
+    std::vector<std::uint8_t> step_of_;
     std::once_flag planes_made_;
     MappedBytes planes_;
 };

@@ -332,7 +332,7 @@ void RankTable::make_codes() const {
 }
 
 RankSteps* RankTable::steps() const {
-    if (by_order() || most_resident_) return nullptr;  // files stay out of memory
+    if (by_order()) return nullptr;
     std::call_once(steps_made_, [this] { steps_ = std::make_unique<RankSteps>(*this); });
     return steps_.get();
 }

@@ -73,7 +73,7 @@ struct RankArrays {
 // Where the parts of a column lie in a table of so many samples.
 struct RankLayout {
     static constexpr std::size_t kWalkSamples = 1024;
-    static constexpr std::size_t kFewSamples = 512;  // beyond, few distinct values have codes
+    static constexpr std::size_t kFewSamples = 512;  // beyond, columns may have bins and codes
     static constexpr std::size_t kSlack = 64;  // a whole vector may be read past the last feature
     std::size_t n_words, stride;  // words of 64 positions, and bytes of the block, per feature
     int rank_bytes;
@@ -136,6 +136,10 @@ public:
     // Per feature: whether it has equal values, missing values.
     static constexpr std::uint8_t kTied = 1, kMissing = 2;
     const std::uint8_t* flags() const { return flags_.data(); }
+    // Whether values that differ may have equal ranks in a column, those of a bin.
+    bool may_join_values(std::size_t feature) const {
+        return n_samples() > RankLayout::kFewSamples && (flags_[feature] & kTied);
+    }
     const std::uint32_t* known() const { return n_known_.data(); }
 
     // by_order(): low bytes of the samples in sorted order, then the planes of their high bits.
@@ -166,9 +170,11 @@ public:
     const std::uint8_t* codes() const;
     std::size_t code_stride() const { return (n_samples() + 63) / 64 * 64; }
 
-    // The steps of rank of a table by ranks that lies in memory; null for others.
+    // The steps of rank of a table by ranks; null for others.
     RankSteps* steps() const;
 
+    // Whether the table lies in files, of which no copies are kept in memory.
+    bool in_files() const { return most_resident_ > 0; }
     // Announces that about so many bytes are going to be read; releases mapped files where much of
     // them lies in memory. They are read again when needed.
     void touch(std::size_t bytes) const {

@@ -175,7 +175,9 @@ bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMember
     // The kernel's own list will do where few out-of-bag samples have to be placed: reading their
     // values is then cheaper than following the order of all samples.
     bool by_order = false;
-    if (split.sorted && 8 * (node.oob_end - node.oob_begin) < table_.n_samples())
+    if (table_.may_join_values(split.feature))
+        members.sort(samples, n, split.feature);
+    else if (split.sorted && 8 * (node.oob_end - node.oob_begin) < table_.n_samples())
         members.take(split.sorted, split.n_left + 1, n);
     else
         by_order = members.divide(samples, n, split.feature, split.n_left);
@@ -243,8 +245,7 @@ double TreeGrower::threshold_of(const Split& split) const {
         return std::numeric_limits<double>::infinity();  // known left, missing right
     double below = table_.value(members_.sample[split.n_left - 1], split.feature);
     double above = table_.value(members_.sample[split.n_left], split.feature);
-    // Values of a bin differ; only tables by ranks have bins.
-    if (!table_.by_order() && (table_.flags()[split.feature] & RankTable::kTied)) {
+    if (table_.may_join_values(split.feature)) {
         for (std::uint32_t i = 0; i < split.n_left; ++i)
             below = std::max(below, table_.value(members_.sample[i], split.feature));
         for (std::uint32_t i = split.n_left; i < members_.n_known; ++i)

@@ -1,0 +1,57 @@
+// Short lists of different keys, sorted; no library code compiled for one instruction set alone.
+#pragma once
+#include "kernels/int_lanes.hpp"
+
+namespace nullforest {
+inline namespace NULLFOREST_ISA {
+
+// Up to `kLanes` keys: each is placed behind those that are smaller.
+template <int kLanes>
+void place_keys(std::uint32_t* key, std::uint32_t n) {
+    // As signed numbers in the same order; those too many are the greatest.
+    constexpr std::uint32_t kFlip = 0x80000000u;
+    auto mine = IntLanes<kLanes>::of(0x7fffffff), place = IntLanes<kLanes>::of(0);
+    for (std::uint32_t i = 0; i < n; ++i) mine.at[i] = static_cast<std::int32_t>(key[i] ^ kFlip);
+    for (std::uint32_t j = 0; j < n; ++j) place.add_above(mine.at[j], mine, 1);
+    for (std::uint32_t i = 0; i < n; ++i)
+        key[place.at[i]] = static_cast<std::uint32_t>(mine.at[i]) ^ kFlip;
+}
+
+inline void insert_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t gap) {
+    for (std::uint32_t i = gap; i < n; ++i) {
+        const std::uint32_t mine = key[i];
+        std::uint32_t j = i;
+        for (; j >= gap && key[j - gap] > mine; j -= gap) key[j] = key[j - gap];
+        key[j] = mine;
+    }
+}
+
+// At most 1024 keys from 0 to `highest`, in as many buckets as there are keys, about evenly.
+inline void bucket_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t highest) {
+    constexpr std::uint32_t kMost = 1024;
+    std::uint16_t begin[kMost + 1] = {};
+    std::uint32_t mine[kMost], shift = 0;
+    while (highest >> shift >= n) ++shift;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        mine[i] = key[i];
+        ++begin[(key[i] >> shift) + 1];
+    }
+    const std::uint32_t n_buckets = (highest >> shift) + 1;
+    for (std::uint32_t b = 0; b < n_buckets; ++b)
+        begin[b + 1] = static_cast<std::uint16_t>(begin[b + 1] + begin[b]);
+    for (std::uint32_t i = 0; i < n; ++i) key[begin[mine[i] >> shift]++] = mine[i];
+    insert_keys(key, n, 1);
+}
+
+// Keys from 0 to `highest`, none equal.
+inline void sort_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t highest) {
+    if (n <= 16) return place_keys<16>(key, n);
+    if (n <= 32) return place_keys<32>(key, n);
+    if (n <= 64) return place_keys<64>(key, n);
+    if (n <= 1024) return bucket_keys(key, n, highest);
+    constexpr std::uint32_t kGaps[] = {3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    for (std::uint32_t gap : kGaps) insert_keys(key, n, gap);
+}
+
+}  // namespace NULLFOREST_ISA
+}  // namespace nullforest
