@@ -13,6 +13,8 @@ namespace {
 
 class Avx2 {
 public:
+    using Scores = NoScores;
+
     explicit Avx2(const WalkTask& task) : Avx2(task, task.member, task.one) {}
     Avx2(const KernelTask& task, const std::uint64_t* member, const std::uint64_t* one)
         : n_words_(task.n_words), n_high_(task.high_planes()) {

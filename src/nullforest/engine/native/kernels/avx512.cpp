@@ -5,6 +5,7 @@
 #include "kernels/avx512_bits.hpp"
 #include "kernels/avx512_lookup.hpp"
 #include "kernels/avx512_screen.hpp"
+#include "kernels/avx512_scores.hpp"
 #include "kernels/scan_kernel_body.hpp"
 #include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
@@ -17,6 +18,8 @@ namespace {
 template <Samples samples>
 class Avx512 {
 public:
+    using Scores = Avx512Scores;
+
     explicit Avx512(const WalkTask& task)
         : lookup_(task), member_(task, task.member), one_(task, task.one) {}
     void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,

@@ -70,6 +70,8 @@ struct Places {
 
 class Neon {
 public:
+    using Scores = NoScores;
+
     explicit Neon(const WalkTask& task)
         : n_words_(task.n_words),
           n_high_(task.high_planes()),

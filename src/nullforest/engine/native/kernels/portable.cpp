@@ -27,6 +27,8 @@ const ByteCounts kByteCounts;
 
 class PortableSimd {
 public:
+    using Scores = NoScores;
+
     explicit PortableSimd(const WalkTask& task)
         : n_words_(task.n_words), n_high_(task.high_planes()) {
         for (std::uint32_t s = 0; s < task.n_samples; ++s)

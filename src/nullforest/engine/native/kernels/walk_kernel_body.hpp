@@ -4,6 +4,7 @@
 //                                     with these high bits
 //   outside(bits, base, lo, hi, l)    which of 64 running counts leave [lo, hi]; writes the counts
 //                                     where any does
+//   Scores                            of splits in floats (avx512_scores.hpp), where there are any
 #pragma once
 #include <cmath>
 
@@ -13,6 +14,10 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
+struct NoScores {
+    static constexpr bool kExist = false;
+};
+
 template <class Simd, class Count>
 class Walk {
 public:
@@ -20,9 +25,7 @@ public:
 
     void run() {
         open_envelope();
-        try_candidates(task_, [this](std::uint32_t feature, std::uint32_t place) {
-            return try_feature(feature, place);
-        });
+        search_candidates();
         if (task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
     }
 
@@ -42,6 +45,73 @@ public:
 private:
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : WalkTask::kMostByOrder;
     static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;  // for any table, even a damaged one
+
+    void search_candidates() {
+        const auto ahead = [this](std::uint32_t feature) { fetch_column(task_, feature); };
+        const auto try_one = [this](std::uint32_t feature, std::uint32_t place) {
+            return try_feature(feature, place);
+        };
+        Candidates candidates(task_.pool, task_.draw_key);
+        if constexpr (Simd::Scores::kExist && sizeof(Count) == 1)
+            if (task_.n >= kFewestTogether)
+                return candidates.each_fetched(
+                    ahead,
+                    [this](const std::uint32_t* feature, std::uint32_t count) {
+                        return try_together(feature, count);
+                    },
+                    try_one);
+        candidates.each_fetched(ahead, try_one);
+    }
+
+    // The first candidates compete for the best: nearly each is better than those before. So all are
+    // scored in floats, and exactly only what comes near the highest of them. True when the search is
+    // over.
+    [[gnu::noinline]] bool try_together(const std::uint32_t* feature, std::uint32_t count) {
+        using Scores = typename Simd::Scores;
+        Scores scores;
+        scores.enter(task_);
+        typename Scores::Best best[Candidates::kBatch], all = Scores::none();
+        std::uint64_t labels[Candidates::kBatch][kMost / 64];
+        bool missing = false;
+        for (std::uint32_t c = 0; c < count; ++c) {
+            missing = missing || (task_.flags[feature[c]] & 2);
+            gather(feature[c], labels[c]);
+            best[c] = Scores::none();
+            for (std::uint32_t k0 = 0, base = 0; k0 < task_.n; k0 += 64) {
+                best[c] = scores.best(labels[c][k0 / 64], base, k0, best[c]);
+                base += count_ones(labels[c][k0 / 64]);
+            }
+            all = Scores::better(all, best[c]);
+        }
+        const float level = Scores::highest(all) * Scores::kSure;
+        for (std::uint32_t c = 0; c < count && !missing; ++c) {
+            if (!Scores::reaches(best[c], level)) continue;
+            members_column_ = kNone;
+            for (std::uint32_t k0 = 0, base = 0; k0 < task_.n; k0 += 64) {
+                const std::uint64_t bits = labels[c][k0 / 64];
+                for (std::uint64_t near = scores.reaching(bits, base, k0, level); near;
+                     near &= near - 1) {
+                    const std::uint32_t i = lowest_one(near), k = k0 + i + 1;
+                    const std::uint32_t l = base + count_ones(bits << (63 - i));
+                    if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l) ||
+                        ((task_.flags[feature[c]] & 1) && !differ_after(feature[c], k)))
+                        continue;
+                    task_.take(feature[c], k, l);
+                    task_.place = c;
+                }
+                base += count_ones(bits);
+            }
+            if (task_.perfect()) return true;
+        }
+        if (task_.found) {
+            if (count < task_.pool.count) close_envelope();
+            return false;
+        }
+        // Missing values, or the highest lie between equal values.
+        for (std::uint32_t c = 0; c < count; ++c)
+            if (try_feature(feature[c], c)) return true;
+        return false;
+    }
 
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {
@@ -71,7 +141,8 @@ private:
     template <class Better, class Use>
     bool search(std::uint32_t column, const Better& better, const Use& use) {
         members_column_ = kNone;
-        const auto search_word = [&](std::uint32_t k0, std::uint64_t bits, std::uint32_t base) {
+        const auto search_word = [&](std::uint32_t k0, std::uint64_t bits, std::uint32_t base)
+                                     __attribute__((always_inline)) {
             Count running[64];
             std::uint64_t out = simd_.outside(bits, base, lo_ + k0, hi_ + k0, running);
             for (; __builtin_expect(out != 0, 0); out &= out - 1) {
@@ -135,7 +206,17 @@ private:
         return later && differ(task_, column, first, 64 * w + lowest_one(later));
     }
 
-    // The labels of the members in the order of a column; `bits` come as zeros.
+    // The labels of the members in the order of a column, in as many words as they take.
+    void gather(std::uint32_t column, std::uint64_t* labels) const {
+        if (task_.n <= 64) {
+            labels[0] = gather_few(column);
+            return;
+        }
+        std::uint64_t bits[kWords] = {};
+        gather_labels(column, bits);
+        for (std::uint32_t w = 0; w < (task_.n + 63) / 64; ++w) labels[w] = bits[w];
+    }
+    // The same; `bits` come as zeros.
     void gather_labels(std::uint32_t column, std::uint64_t* bits) const {
         const std::uint8_t* order = task_.column(column);
         const std::uint64_t* high = task_.high_bits(column);
@@ -204,6 +285,7 @@ private:
     WalkTask& task_;
     Simd simd_;
     std::uint64_t last_mask_;
+    static constexpr std::uint32_t kFewestTogether = 9;  // smaller nodes often end with the first
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     std::uint32_t members_column_ = kNone;  // to which the members belong
     std::uint64_t members_[kWords] = {};

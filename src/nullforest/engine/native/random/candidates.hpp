@@ -27,16 +27,17 @@ public:
         const std::uint32_t count = left_ < most ? left_ : most;
         started_ = true;
         left_ -= count;
+        drawn_ += count;
         shuffle_.next(count, feature);
         if (features_)
             for (std::uint32_t c = 0; c < count; ++c) feature[c] = features_[feature[c]];
         return count;
     }
 
-    // Calls try_one(feature, place) in draw order until it returns true.
+    // Calls try_one(feature, place) for those not drawn yet, in draw order, until it returns true.
     template <class Try>
     void each(const Try& try_one) {
-        std::uint32_t place = 0, feature[kBatch];
+        std::uint32_t place = drawn_, feature[kBatch];
         while (const std::uint32_t count = next_batch(feature))
             for (std::uint32_t c = 0; c < count; ++c)
                 if (try_one(feature[c], place++)) return;
@@ -47,10 +48,53 @@ public:
     // before has not ended the search at once.
     template <class Fetch, class Try>
     void each_fetched(const Fetch& fetch, const Try& try_one) {
-        constexpr std::uint32_t kSoon = 3;
+        Buffers buffers;
+        draw(buffers.now, buffers.count, fetch);
+        each_fetched(buffers, fetch, try_one);
+    }
+    // The same, but the first batch is tried together: try_together(features, their number).
+    template <class Fetch, class Together, class Try>
+    void each_fetched(const Fetch& fetch, const Together& try_together, const Try& try_one) {
+        Buffers buffers, first;
+        draw(first.now, first.count, fetch);
+        draw(buffers.now, buffers.count, fetch);
+        if (try_together(static_cast<const std::uint32_t*>(first.now), first.count)) return;
+        each_fetched(buffers, fetch, try_one);
+    }
+
+    // Calls try_batch(features, their number, place of the first), fetched one batch ahead.
+    template <class Fetch, class Try>
+    void each_batch(const Fetch& fetch, const Try& try_batch) {
         std::uint32_t buffers[2][kBatch], *now = buffers[0], *then = buffers[1];
-        std::uint32_t place = 0, count = next_batch(now);
+        std::uint32_t place = drawn_, count = next_batch(now);
         for (std::uint32_t c = 0; c < count; ++c) fetch(now[c]);
+        while (count) {
+            const std::uint32_t n_then = next_batch(then);
+            for (std::uint32_t c = 0; c < n_then; ++c) fetch(then[c]);
+            if (try_batch(static_cast<const std::uint32_t*>(now), count, place)) return;
+            place += count;
+            count = n_then;
+            std::uint32_t* swap = now;
+            now = then;
+            then = swap;
+        }
+    }
+
+private:
+    struct Buffers {
+        std::uint32_t of[2][kBatch], *now = of[0], *then = of[1];
+        std::uint32_t count = 0;  // of those now
+    };
+    template <class Fetch>
+    void draw(std::uint32_t* feature, std::uint32_t& count, const Fetch& fetch) {
+        count = next_batch(feature);
+        for (std::uint32_t c = 0; c < count; ++c) fetch(feature[c]);
+    }
+    template <class Fetch, class Try>
+    void each_fetched(Buffers& buffers, const Fetch& fetch, const Try& try_one) {
+        constexpr std::uint32_t kSoon = 3;
+        std::uint32_t *now = buffers.now, *then = buffers.then, count = buffers.count;
+        std::uint32_t place = drawn_ - count;
         while (count) {
             std::uint32_t n_then = 0, fetched = 0;
             for (std::uint32_t c = 0; c < count; ++c) {
@@ -67,28 +111,9 @@ public:
         }
     }
 
-    // Calls try_batch(features, their number, place of the first), fetched one batch ahead.
-    template <class Fetch, class Try>
-    void each_batch(const Fetch& fetch, const Try& try_batch) {
-        std::uint32_t buffers[2][kBatch], *now = buffers[0], *then = buffers[1];
-        std::uint32_t place = 0, count = next_batch(now);
-        for (std::uint32_t c = 0; c < count; ++c) fetch(now[c]);
-        while (count) {
-            const std::uint32_t n_then = next_batch(then);
-            for (std::uint32_t c = 0; c < n_then; ++c) fetch(then[c]);
-            if (try_batch(static_cast<const std::uint32_t*>(now), count, place)) return;
-            place += count;
-            count = n_then;
-            std::uint32_t* swap = now;
-            now = then;
-            then = swap;
-        }
-    }
-
-private:
     Shuffle shuffle_;
     const std::uint32_t* features_;
-    std::uint32_t left_;
+    std::uint32_t left_, drawn_ = 0;
     bool started_ = false;
 };
 
