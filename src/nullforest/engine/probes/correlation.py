@@ -16,6 +16,8 @@ Floats = NDArray[np.float32]  # ranks to seven digits are enough
 FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
 #: Values (samples × columns) above which fewer columns are used: half a megabyte.
 MOST_VALUES = 120_000
+#: Rows and columns of the parts that are multiplied.
+_ROWS, _COLUMNS = 256, 30
 
 
 def mean_r2(table: RankTable, target: Target) -> float:
@@ -46,7 +48,7 @@ def mean_r2(table: RankTable, target: Target) -> float:
         order, differs, _ = table.native.column(int(column))
         ranks[:, place] = _mid_ranks(order, differs)
     ranks /= n_samples
-    ranks -= explained @ (explained.T @ ranks)
+    ranks -= np.einsum("se,ef->sf", explained, np.einsum("se,sf->ef", explained, ranks))
     length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
     varied = length > 1e-5 * np.sqrt(n_samples)  # neither constant nor a function of y
     if not varied.all():
@@ -55,9 +57,23 @@ def mean_r2(table: RankTable, target: Target) -> float:
     if n < 2:
         return 0.0
     ranks /= length
-    squares = ((ranks.T @ ranks) ** 2).sum(dtype=np.float64) - n
+    squares = (_products(ranks) ** 2).sum(dtype=np.float64) - n
     # Rounded, since the order of summation differs between machines.
     return round(float(max(squares / (n * (n - 1)) - 1 / freedom, 0.0)), 4)
+
+
+def _products(columns: Floats) -> Floats:
+    """Inner products of all pairs of columns.
+
+    In parts of at most 262 144 multiplications, which OpenBLAS leaves to one thread. After a larger
+    product its threads wait for another, on the processors that are to grow the trees.
+    """
+    n_rows, n_columns = columns.shape
+    padding = [(0, -n_rows % _ROWS), (0, -n_columns % _COLUMNS)]
+    parts = np.pad(columns, padding).reshape(-1, _ROWS, (n_columns - 1) // _COLUMNS + 1, _COLUMNS)
+    right = np.ascontiguousarray(parts.transpose(0, 2, 1, 3))  # part of the rows, of the columns
+    left = right.transpose(0, 1, 3, 2)
+    return np.asarray(np.matmul(left[:, :, None], right[:, None]).sum(0), np.float32)
 
 
 def _mid_ranks(order: NDArray[np.uint32], differs: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -77,6 +93,8 @@ def _explained(target: Target, n_samples: int) -> Floats:
         known = np.ones((n_samples, 1))
     elif target.n_classes:
         known = np.eye(target.n_classes)[np.asarray(target.values)]
+        sizes = known.sum(0)
+        return (known[:, sizes > 0] / np.sqrt(sizes[sizes > 0])).astype(np.float32)
     else:
         known = np.column_stack([np.ones(n_samples), target.values])
     basis, sizes, _ = np.linalg.svd(known, full_matrices=False)
