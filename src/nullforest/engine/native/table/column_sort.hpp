@@ -1,45 +1,55 @@
 // The order of the values of one column: a bucket sort that assumes no distribution.
 //
-// Values fall into equal steps between the smallest and the largest, about one per step; what
+// Values fall into equal steps between the smallest and the largest, two for each value; what
 // shares a step is then sorted by comparison. Data far from even cost a comparison sort, no more.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace nullforest {
 
-// Floats as integers of the same order; both zeros are one value, NaN comes last.
+// Floats as integers of the same order; both zeros are one value, NaN comes last. No branches: the
+// sign of a value cannot be foretold.
 template <class Bits, class Value>
 Bits sortable(Value value) {
-    constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
-    if (value != value) return ~Bits{0};
+    constexpr int kSign = 8 * sizeof(Bits) - 1;
+    const Bits missing = Bits{0} - Bits{value != value};
     value += 0;
     Bits bits;
     std::memcpy(&bits, &value, sizeof bits);
-    return bits & kSign ? ~bits : bits | kSign;
+    return missing | (bits ^ ((Bits{0} - (bits >> kSign)) | Bits{1} << kSign));
+}
+template <class Value, class Bits>
+Value unsortable(Bits key) {
+    constexpr int kSign = 8 * sizeof(Bits) - 1;
+    const Bits bits = key ^ (((key >> kSign) - 1) | Bits{1} << kSign);
+    Value value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 // A value and its sample, compared in that order; a float32 and its sample share one word.
 struct FloatEntry {
+    using Key = std::uint32_t;
     std::uint64_t word;
-    static FloatEntry of(float value, std::uint32_t sample) {
-        return {std::uint64_t{sortable<std::uint32_t>(value)} << 32 | sample};
+    static FloatEntry of(Key key, std::uint32_t sample) {
+        return {std::uint64_t{key} << 32 | sample};
     }
     std::uint32_t sample() const { return static_cast<std::uint32_t>(word); }
-    std::uint32_t key() const { return static_cast<std::uint32_t>(word >> 32); }
+    Key key() const { return static_cast<Key>(word >> 32); }
     bool operator<(const FloatEntry& other) const { return word < other.word; }
 };
 struct DoubleEntry {
-    std::uint64_t value_key;
+    using Key = std::uint64_t;
+    Key value_key;
     std::uint32_t index;
-    static DoubleEntry of(double value, std::uint32_t sample) {
-        return {sortable<std::uint64_t>(value), sample};
-    }
+    static DoubleEntry of(Key key, std::uint32_t sample) { return {key, sample}; }
     std::uint32_t sample() const { return index; }
-    std::uint64_t key() const { return value_key; }
+    Key key() const { return value_key; }
     bool operator<(const DoubleEntry& other) const {
         return value_key < other.value_key ||
                (value_key == other.value_key && index < other.index);
@@ -56,27 +66,27 @@ public:
     void sort(const Value* column, std::size_t n) {
         entries.resize(n);
         buckets_.resize(n);
-        Value low = column[0], high = column[0];
-        bool finite = true;
+        keys_.resize(n);
+        Key least = ~Key{0}, greatest = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const Value v = column[i];
-            finite &= v - v == 0;  // neither NaN nor infinite
-            low = v < low ? v : low;
-            high = v > high ? v : high;
+            const Key key = keys_[i] = sortable<Key>(column[i]);
+            least = key < least ? key : least;
+            greatest = key > greatest ? key : greatest;
         }
-        has_missing = has_infinite = false;
-        if (!finite) {
-            for (std::size_t i = 0; i < n; ++i) {
-                has_missing |= std::isnan(column[i]);
-                has_infinite |= std::isinf(column[i]);
-            }
-        }
-        const std::size_t n_buckets = std::min<std::size_t>(n, 65536);
+        constexpr Value kInfinity = std::numeric_limits<Value>::infinity();
+        const Key infinite = sortable<Key>(kInfinity), minus = sortable<Key>(-kInfinity);
+        has_missing = greatest > infinite;
+        has_infinite = least == minus || greatest == infinite;
+        for (std::size_t i = 0; has_missing && !has_infinite && i < n; ++i)
+            has_infinite = keys_[i] == infinite;
+        const std::size_t n_buckets = std::min<std::size_t>(2 * n, 65536);
+        const Value low = unsortable<Value>(least), high = unsortable<Value>(greatest);
         const Value step = static_cast<Value>(n_buckets - 1) / (high - low);
         // Overflowing ranges, missing values and constant columns are sorted by comparison.
-        if (!finite || !(step > 0) || !std::isfinite(step) || !std::isfinite(high - low)) {
+        if (has_missing || has_infinite || !(step > 0) || !std::isfinite(step) ||
+            !std::isfinite(high - low)) {
             for (std::size_t i = 0; i < n; ++i)
-                entries[i] = Entry::of(column[i], static_cast<std::uint32_t>(i));
+                entries[i] = Entry::of(keys_[i], static_cast<std::uint32_t>(i));
             std::sort(entries.begin(), entries.end());
             return;
         }
@@ -92,7 +102,7 @@ public:
             starts_[b + 1] += starts_[b];
         }
         for (std::size_t i = 0; i < n; ++i)
-            entries[starts_[buckets_[i]]++] = Entry::of(column[i], static_cast<std::uint32_t>(i));
+            entries[starts_[buckets_[i]]++] = Entry::of(keys_[i], static_cast<std::uint32_t>(i));
         if (largest <= kShort) {
             insertion_sort(0, n);
             return;
@@ -108,6 +118,7 @@ public:
     }
 
 private:
+    using Key = typename Entry::Key;
     static constexpr std::uint32_t kShort = 24;  // beyond this a comparison sort is faster
 
     void insertion_sort(std::size_t begin, std::size_t end) {
@@ -119,6 +130,7 @@ private:
         }
     }
 
+    std::vector<Key> keys_;
     std::vector<std::uint16_t> buckets_;
     std::vector<std::uint32_t> starts_;
 };

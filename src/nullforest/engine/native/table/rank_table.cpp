@@ -15,7 +15,7 @@
 
 namespace nullforest {
 
-static constexpr std::size_t kColumnsAtOnce = 64;  // a few cache lines per row read
+static constexpr std::size_t kColumnsAtOnce = 64, kFewestAtOnce = 16;  // cache lines per row read
 
 struct RankTable::Worker {
     std::vector<float> float_block;  // a block of columns, each contiguous
@@ -157,12 +157,12 @@ RankTable::RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& po
     const std::size_t F = n_features();
     allocate();
     std::mutex merge;
-    const std::size_t n_blocks = (F + kColumnsAtOnce - 1) / kColumnsAtOnce;
-    parallel_for(n_blocks, n_threads, poll, [&](Tasks& tasks) {
+    const std::size_t at_once =
+        std::clamp(F / std::max<std::size_t>(n_threads, 1), kFewestAtOnce, kColumnsAtOnce);
+    parallel_for((F + at_once - 1) / at_once, n_threads, poll, [&](Tasks& tasks) {
         Worker worker;
         for (std::size_t block; tasks.next(block);)
-            rank_columns(block * kColumnsAtOnce, std::min((block + 1) * kColumnsAtOnce, F), worker,
-                         tasks);
+            rank_columns(block * at_once, std::min((block + 1) * at_once, F), worker, tasks);
         const std::lock_guard<std::mutex> lock(merge);
         fingerprint_ += worker.fingerprint;
         has_missing_ = has_missing_ || worker.has_missing;
