@@ -17,6 +17,7 @@ public:
     using Best = __m512;
 
     void enter(const WalkTask& task) {
+        n_ = task.n;
         const __m512 n = _mm512_set1_ps(static_cast<float>(task.n));
         const __m512 share = _mm512_set1_ps(static_cast<float>(task.n_ones) /
                                             static_cast<float>(task.n));
@@ -29,10 +30,6 @@ public:
             _mm512_store_ps(expected_ + i, _mm512_mul_ps(k, share));
             _mm512_store_ps(weight_ + i, _mm512_maskz_div_ps(allowed, _mm512_set1_ps(1),
                                                              _mm512_mul_ps(k, right)));
-        }
-        for (std::uint32_t i = (task.n + 15) / 16 * 16; i % 64; i += 16) {
-            _mm512_store_ps(expected_ + i, _mm512_setzero_ps());
-            _mm512_store_ps(weight_ + i, _mm512_setzero_ps());
         }
     }
     static Best none() { return _mm512_setzero_ps(); }
@@ -70,6 +67,7 @@ private:
             _mm512_extracti32x4_epi32(counts, 2), _mm512_extracti32x4_epi32(counts, 3)};
         for (int quarter = 0; quarter < 4; ++quarter) {
             const std::uint32_t i = k0 + 16 * static_cast<std::uint32_t>(quarter);
+            if (i >= n_) break;
             const __m512 l = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(part[quarter]));
             const __m512 d = _mm512_sub_ps(l, _mm512_load_ps(expected_ + i));
             use(quarter, _mm512_mul_ps(_mm512_mul_ps(d, d), _mm512_load_ps(weight_ + i)));
@@ -77,6 +75,7 @@ private:
     }
 
     RunningCounts counts_;
+    std::uint32_t n_;
     alignas(64) float expected_[256];
     alignas(64) float weight_[256];
 };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "random/candidates.hpp"
 #include "table/outcome.hpp"
 #include "table/rank_table.hpp"
 
@@ -48,6 +49,8 @@ struct Split {
     // The first n_left + 1 members or more in the order of the feature, until the next search; null
     // where the kernel does not say.
     const std::uint16_t* sorted = nullptr;
+    // The first candidates of the node, until the next search; null where the kernel does not say.
+    const FirstCandidates* first = nullptr;
 };
 
 // One per thread. Rules that every evaluator keeps, so that all find the same split:

@@ -14,7 +14,7 @@ public:
     KernelEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
                     Weighting weighting, typename Node::Kernel kernel)
         : node_(table, outcome, settings, weighting), kernel_(kernel) {
-        node_.task.pool = {ShuffleShape(settings.pool), settings.candidates};
+        node_.task.pool = {ShuffleShape(settings.pool), settings.candidates, nullptr, &first_};
     }
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
@@ -27,13 +27,15 @@ public:
         const auto& task = node_.task;
         kernel_(node_.task);
         split = {task.feature, task.n_left,     task.missing_left,
-                 task.place,   task.perfect(), task.has_sorted ? task.sorted : nullptr};
+                 task.place,   task.perfect(), task.has_sorted ? task.sorted : nullptr,
+                 &first_};
         return task.found;
     }
 
 private:
     Node node_;
     typename Node::Kernel kernel_;
+    FirstCandidates first_;
 };
 
 // Nodes that are too large for the scan are searched by another evaluator.

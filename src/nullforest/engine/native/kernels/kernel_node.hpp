@@ -35,6 +35,7 @@ protected:
         task.n_samples = static_cast<std::uint32_t>(table.n_samples());
         task.n_words = static_cast<std::uint32_t>(table.n_words());
         task.min_leaf = settings.min_leaf;
+        task.wants_sorted = true;
         task.owner = this;
         task.boundaries = [](void* self, std::uint32_t feature) -> const std::uint8_t* {
             return static_cast<KernelNode*>(self)->sort_by(feature).boundary.data();

@@ -25,8 +25,9 @@ struct KernelTask {
     // the best so far
     bool found, missing_left;
     std::uint32_t feature, n_left, place;
-    // the members in the order of its feature, where the kernel says so at the end of a search
-    bool has_sorted;
+    // the members in the order of its feature, where they are wanted and the kernel says so at the end
+    // of a search
+    bool wants_sorted, has_sorted;
     std::uint16_t sorted[kMostByOrder + 64];
     // instead of a search (`screened` is null then): whether each of these columns has a split as
     // good as the best (the first `n_or_equal` of them) or better (the others), or only of those up

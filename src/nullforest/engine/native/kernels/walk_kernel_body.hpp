@@ -24,9 +24,8 @@ public:
     explicit Walk(WalkTask& task) : task_(task), simd_(task), last_mask_(last_word(task)) {}
 
     void run() {
-        open_envelope();
         search_candidates();
-        if (task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
+        if (task_.wants_sorted && task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
     }
 
     // Columns compared with a best that is known.
@@ -60,6 +59,7 @@ private:
                         return try_together(feature, count);
                     },
                     try_one);
+        open_envelope();
         candidates.each_fetched(ahead, try_one);
     }
 
@@ -103,8 +103,10 @@ private:
             }
             if (task_.perfect()) return true;
         }
+        if (task_.found && count == task_.pool.count) return false;
+        open_envelope();
         if (task_.found) {
-            if (count < task_.pool.count) close_envelope();
+            close_envelope();
             return false;
         }
         // Missing values, or the highest lie between equal values.

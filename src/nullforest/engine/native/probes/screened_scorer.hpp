@@ -1,5 +1,7 @@
 // Screening of many probes at once: a kernel compares them with the best split of the node.
 #pragma once
+#include <cstring>
+
 #include "kernels/kernel_node.hpp"
 #include "probes/scorer.hpp"
 
@@ -19,7 +21,9 @@ public:
           probe_members_(probes),
           node_(table, outcome, settings, weighting),
           kernel_(kernel),
-          exact_(std::move(exact)) {}
+          exact_(std::move(exact)) {
+        node_.task.wants_sorted = false;
+    }
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         exact_->begin_tree(bag, pool);
@@ -50,7 +54,7 @@ public:
             Result result = passes_[i] ? Result::wins : Result::loses;
             // In the winner's own place one as good as the winner beats the others as it did.
             if (!passes_[i] && evaluation.place == winner->place)
-                result = replace_winner(node, evaluation);
+                result = replace_winner(node, evaluation, *winner);
             if (result == Result::undecided) undecided_.push_back(evaluation);
             if (result == Result::wins) wins.push_back({evaluation.probe, Split()});
         }
@@ -84,16 +88,15 @@ private:
 
     // The probe takes the winner's place; candidates are compared with it. Most probes are beaten
     // by one of the first.
-    Result replace_winner(const NodeQuery& node, const Evaluation& probe) {
+    Result replace_winner(const NodeQuery& node, const Evaluation& probe, const Split& winner) {
         node_.use(probes_, probe_members_);
         if (!take_best_of(probe.column)) return Result::loses;
         node_.use(table_, node_.own_members());
         bool sure = true;
-        Candidates candidates(pool_, node.draw_key);
-        std::uint32_t feature[Candidates::kBatch], rival[Candidates::kBatch], place = 0;
-        std::uint8_t passes[Candidates::kBatch] = {};
-        while (const std::uint32_t count = candidates.next_batch(feature)) {
-            std::uint32_t n = 0, n_or_equal = 0;
+        std::uint32_t place = 0;
+        const auto beaten_by = [&](const std::uint32_t* feature, std::uint32_t count) {
+            std::uint32_t rival[Candidates::kBatch], n = 0, n_or_equal = 0;
+            std::uint8_t passes[Candidates::kBatch] = {};
             for (std::uint32_t c = 0; c < count; ++c, ++place) {
                 if (place == probe.place) continue;
                 sure = sure && !(table_.flags()[feature[c]] & RankTable::kMissing);
@@ -102,8 +105,16 @@ private:
             }
             screen(rival, n, n_or_equal, passes, true);
             // Missing values on the left, which the kernel does not try, could only add to this.
-            for (std::uint32_t i = 0; i < n; ++i)
-                if (passes[i]) return Result::loses;
+            return std::memchr(passes, 1, n) != nullptr;
+        };
+        const FirstCandidates* first = winner.first;
+        if (first && beaten_by(first->feature, first->count)) return Result::loses;
+        if (!first || first->count < pool_.count) {
+            Candidates candidates(pool_, node.draw_key);
+            std::uint32_t feature[Candidates::kBatch];
+            if (first) candidates.next_batch(feature);
+            while (const std::uint32_t count = candidates.next_batch(feature))
+                if (beaten_by(feature, count)) return Result::loses;
         }
         return sure ? Result::wins : Result::undecided;
     }

@@ -100,35 +100,20 @@ static double coupling(double top, double bottom, double whole) {
     return bottom > 0.0 && whole > 0.0 ? top * top / (bottom * whole) : 0.0;
 }
 
-NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* samples,
-                                     std::uint32_t n) {
-    const std::uint32_t C = outcome_.n_classes;
-    std::fill(sums_.begin(), sums_.begin() + C, 0.0);
-    std::fill(squares_.begin(), squares_.begin() + C, 0.0);
-    if (C == 2 && bag.weighting == Weighting::ones) {  // counted without waiting for each sum
-        std::uint32_t second = 0;
-        for (std::uint32_t i = 0; i < n; ++i) second += outcome_.label[samples[i]];
-        sums_[0] = n - second;
-        sums_[1] = second;
-    } else {
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t c = outcome_.label[samples[i]];
-            const double w = bag.of(samples[i]);
-            sums_[c] += w;
-            squares_[c] += w * w;
-        }
-    }
+// Of the classes' sums of weights and, where weights differ from one, of their squares.
+inline NodeStatistics NodeMeter::of_sums(std::uint32_t n_classes, const double* sums,
+                                         const double* squares) const {
     NodeStatistics node;
     double largest = 0.0;
-    for (std::uint32_t c = 0; c < C; ++c) {
-        node.weight += sums_[c];
-        largest = std::max(largest, sums_[c]);
+    for (std::uint32_t c = 0; c < n_classes; ++c) {
+        node.weight += sums[c];
+        largest = std::max(largest, sums[c]);
     }
     node.pure = largest == node.weight;
     const bool gini = outcome_.criterion == Criterion::gini;
     double homogeneity = 0.0, entropy = 0.0;
-    for (std::uint32_t c = 0; c < C; ++c) {
-        const double share = sums_[c] / node.weight;
+    for (std::uint32_t c = 0; c < n_classes; ++c) {
+        const double share = sums[c] / node.weight;
         homogeneity += share * share;
         if (!gini && share > 0.0) entropy -= share * binary_logarithm(share);
     }
@@ -136,13 +121,34 @@ NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* sample
     if (node.pure) node.impurity = 0.0;
     const double top = node.weight * (1.0 - homogeneity);
     double bottom = top;
-    if (bag.weighting != Weighting::ones) {
+    if (squares) {
         bottom = 0.0;
-        for (std::uint32_t c = 0; c < C; ++c)
-            bottom += squares_[c] * (1.0 - 2.0 * sums_[c] / node.weight + homogeneity);
+        for (std::uint32_t c = 0; c < n_classes; ++c)
+            bottom += squares[c] * (1.0 - 2.0 * sums[c] / node.weight + homogeneity);
     }
     node.coupling = node.pure ? 0.0 : coupling(top, bottom, outcome_.whole);
     return node;
+}
+
+NodeStatistics NodeMeter::of_classes(const Bag& bag, const std::uint32_t* samples,
+                                     std::uint32_t n) {
+    const std::uint32_t C = outcome_.n_classes;
+    const bool ones = bag.weighting == Weighting::ones;
+    if (C == 2 && ones) {  // counted without waiting for each sum
+        std::uint32_t second = 0;
+        for (std::uint32_t i = 0; i < n; ++i) second += outcome_.label[samples[i]];
+        const double sums[2] = {static_cast<double>(n - second), static_cast<double>(second)};
+        return of_sums(2, sums, nullptr);
+    }
+    std::fill(sums_.begin(), sums_.begin() + C, 0.0);
+    std::fill(squares_.begin(), squares_.begin() + C, 0.0);
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t c = outcome_.label[samples[i]];
+        const double w = bag.of(samples[i]);
+        sums_[c] += w;
+        squares_[c] += w * w;
+    }
+    return of_sums(C, sums_.data(), ones ? nullptr : squares_.data());
 }
 
 NodeStatistics NodeMeter::of_numbers(const Bag& bag, const std::uint32_t* samples,

@@ -76,6 +76,8 @@ public:
 
 private:
     NodeStatistics of_classes(const Bag&, const std::uint32_t*, std::uint32_t);
+    NodeStatistics of_sums(std::uint32_t n_classes, const double* sums,
+                           const double* squares) const;
     NodeStatistics of_numbers(const Bag&, const std::uint32_t*, std::uint32_t);
     NodeStatistics of_distances(const Bag&, const std::uint32_t*, std::uint32_t);
 
