@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/shuffle_kernel.hpp"
 #include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
@@ -166,6 +167,10 @@ private:
 void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
 void scan_avx2(ScanTask& task) { scan<BitPick>(task); }
 void sweep_avx2(SweepTask& task) { sweep<NoBits>(task); }
+void shuffle_avx2(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
+                  std::uint32_t* out) {
+    Shuffle(shape, key).next(count, out);
+}
 std::uint64_t stairs_avx2(const StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }

@@ -7,6 +7,7 @@
 #include "kernels/avx512_screen.hpp"
 #include "kernels/avx512_scores.hpp"
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/shuffle_kernel.hpp"
 #include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
@@ -130,6 +131,10 @@ void walk_avx512(WalkTask& task) {
 }
 void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
 void sweep_avx512(SweepTask& task) { sweep<Avx512Bits>(task); }
+void shuffle_avx512(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
+                    std::uint32_t* out) {
+    Shuffle(shape, key).next(count, out);
+}
 std::uint64_t stairs_avx512(const StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }

@@ -74,6 +74,8 @@ Isa chosen_isa() {
     return Isa::portable;
 }
 
+ShuffleKernel shuffle_kernel(Isa isa) { return NULLFOREST_VERSION(isa, shuffle); }
+
 Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
                      Weighting weighting) {
     Kernel kernel;

@@ -4,6 +4,7 @@
 
 #include "kernels/evaluator.hpp"
 #include "kernels/scan_kernel.hpp"
+#include "kernels/shuffle_kernel.hpp"
 #include "kernels/stairs_kernel.hpp"
 #include "kernels/sweep_kernel.hpp"
 #include "kernels/walk_kernel.hpp"
@@ -15,6 +16,8 @@ namespace nullforest {
 // processor does not have that. Throws InputError for any other name.
 Isa chosen_isa();
 std::string isa_name(Isa isa);
+
+ShuffleKernel shuffle_kernel(Isa isa);
 
 // The kernel that fits, in the version for the instruction set; all null: the generic one.
 struct Kernel {

@@ -4,6 +4,7 @@
 #include <arm_neon.h>
 
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/shuffle_kernel.hpp"
 #include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
@@ -183,6 +184,10 @@ private:
 void walk_neon(WalkTask& task) { walk<Neon>(task); }
 void scan_neon(ScanTask& task) { scan<Compress>(task); }
 void sweep_neon(SweepTask& task) { sweep<NoBits>(task); }
+void shuffle_neon(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
+                  std::uint32_t* out) {
+    Shuffle(shape, key).next(count, out);
+}
 std::uint64_t stairs_neon(const StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }

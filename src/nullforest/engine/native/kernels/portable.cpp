@@ -1,6 +1,7 @@
 // The kernels for any processor.
 #define NULLFOREST_ISA portable
 #include "kernels/scan_kernel_body.hpp"
+#include "kernels/shuffle_kernel.hpp"
 #include "kernels/stairs_kernel_body.hpp"
 #include "kernels/sweep_kernel_body.hpp"
 #include "kernels/walk_kernel_body.hpp"
@@ -80,6 +81,10 @@ private:
 void walk_portable(WalkTask& task) { walk<PortableSimd>(task); }
 void scan_portable(ScanTask& task) { scan<PlainPick>(task); }
 void sweep_portable(SweepTask& task) { sweep<NoBits>(task); }
+void shuffle_portable(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
+                      std::uint32_t* out) {
+    Shuffle(shape, key).next(count, out);
+}
 std::uint64_t stairs_portable(const StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }

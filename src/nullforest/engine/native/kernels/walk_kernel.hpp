@@ -12,7 +12,10 @@
 namespace nullforest {
 
 struct WalkTask : BinaryTask<std::uint64_t> {
-    // bitmaps of the node, indexed by sample
+    const std::uint32_t* samples;  // n of them, ascending
+    const std::uint64_t* ones;     // bitmap of all samples of the second class
+    // bitmaps of the node, indexed by sample; `is_new`: to be made
+    bool is_new;
     alignas(64) std::uint64_t member[kMostByOrder / 64];
     alignas(64) std::uint64_t one[kMostByOrder / 64];
 };

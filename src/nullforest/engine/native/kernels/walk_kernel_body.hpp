@@ -23,8 +23,8 @@ class Walk {
 public:
     explicit Walk(WalkTask& task) : task_(task), simd_(task), last_mask_(last_word(task)) {}
 
-    void run() {
-        search_candidates();
+    void run(Candidates& candidates) {
+        search(candidates);
         if (task_.wants_sorted && task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
     }
 
@@ -45,12 +45,11 @@ private:
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : WalkTask::kMostByOrder;
     static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;  // for any table, even a damaged one
 
-    void search_candidates() {
+    void search(Candidates& candidates) {
         const auto ahead = [this](std::uint32_t feature) { fetch_column(task_, feature); };
         const auto try_one = [this](std::uint32_t feature, std::uint32_t place) {
             return try_feature(feature, place);
         };
-        Candidates candidates(task_.pool, task_.draw_key);
         if constexpr (Simd::Scores::kExist && sizeof(Count) == 1)
             if (task_.n >= kFewestTogether)
                 return candidates.each_fetched(
@@ -296,16 +295,32 @@ private:
     alignas(64) float root_[kMost];  // of k (n - k)
 };
 
-template <class Simd, class Count>
-void walk_counting(WalkTask& task) {
-    Walk<Simd, Count> walk(task);
-    task.screened ? walk.screen() : walk.run();
+inline void mark_members(WalkTask& task) {
+    if (!task.is_new) return;
+    task.is_new = false;
+    for (std::uint32_t w = 0; w < task.n_words; ++w) task.member[w] = 0;
+    for (std::uint32_t i = 0; i < task.n; ++i)
+        task.member[task.samples[i] / 64] |= std::uint64_t{1} << task.samples[i] % 64;
+    task.n_ones = 0;
+    for (std::uint32_t w = 0; w < task.n_words; ++w) {
+        task.one[w] = task.member[w] & task.ones[w];
+        task.n_ones += count_ones(task.one[w]);
+    }
 }
 
 template <class Simd>
 void walk(WalkTask& task) {
-    task.n < 256 ? walk_counting<Simd, std::uint8_t>(task)
-                 : walk_counting<Simd, std::uint16_t>(task);
+    const bool few = task.n < 256;
+    if (task.screened) {
+        mark_members(task);
+        return few ? Walk<Simd, std::uint8_t>(task).screen() : Walk<Simd, std::uint16_t>(task).screen();
+    }
+    // The columns are under way while the members are marked.
+    Candidates candidates(task.pool, task.draw_key);
+    candidates.begin([&](std::uint32_t feature) { fetch_column(task, feature); });
+    mark_members(task);
+    few ? Walk<Simd, std::uint8_t>(task).run(candidates)
+        : Walk<Simd, std::uint16_t>(task).run(candidates);
 }
 
 }  // namespace NULLFOREST_ISA

@@ -1,7 +1,5 @@
 // A node as the walk kernel sees it: two classes, unweighted, at most 1024 samples.
 #pragma once
-#include <algorithm>
-
 #include "kernels/kernel_node.hpp"
 #include "kernels/walk_kernel.hpp"
 
@@ -17,16 +15,9 @@ public:
 
     void enter(const NodeQuery& node) {
         enter_members(node);
-        std::fill(task.member, task.member + task.n_words, 0);
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::uint32_t s = node.samples[i];
-            task.member[s / 64] |= std::uint64_t{1} << s % 64;
-        }
-        task.n_ones = 0;
-        for (std::uint32_t w = 0; w < task.n_words; ++w) {
-            task.one[w] = task.member[w] & ones_[w];
-            task.n_ones += static_cast<std::uint32_t>(__builtin_popcountll(task.one[w]));
-        }
+        task.samples = node.samples;
+        task.ones = ones_;
+        task.is_new = true;
     }
 
 private:

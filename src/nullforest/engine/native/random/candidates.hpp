@@ -64,18 +64,22 @@ public:
     // before has not ended the search at once.
     template <class Fetch, class Try>
     void each_fetched(const Fetch& fetch, const Try& try_one) {
-        Buffers buffers;
-        draw(buffers.now, buffers.count, fetch);
-        each_fetched(buffers, fetch, try_one);
+        if (!started_) begin(fetch);
+        each_fetched(begun_, fetch, try_one);
+    }
+    // Draws and fetches the first batch, for who has more to do before they are tried.
+    template <class Fetch>
+    void begin(const Fetch& fetch) {
+        draw(begun_, fetch);
     }
     // The same, but the first batch is tried together: try_together(features, their number).
     template <class Fetch, class Together, class Try>
     void each_fetched(const Fetch& fetch, const Together& try_together, const Try& try_one) {
-        Buffers buffers, first;
-        draw(first.now, first.count, fetch);
-        draw(buffers.now, buffers.count, fetch);
-        if (try_together(static_cast<const std::uint32_t*>(first.now), first.count)) return;
-        each_fetched(buffers, fetch, try_one);
+        if (!started_) begin(fetch);
+        Buffers next;
+        draw(next, fetch);
+        if (try_together(static_cast<const std::uint32_t*>(begun_.now), begun_.count)) return;
+        each_fetched(next, fetch, try_one);
     }
 
     // Calls try_batch(features, their number, place of the first), fetched one batch ahead.
@@ -102,9 +106,9 @@ private:
         std::uint32_t count = 0;  // of those now
     };
     template <class Fetch>
-    void draw(std::uint32_t* feature, std::uint32_t& count, const Fetch& fetch) {
-        count = next_batch(feature);
-        for (std::uint32_t c = 0; c < count; ++c) fetch(feature[c]);
+    void draw(Buffers& buffers, const Fetch& fetch) {
+        buffers.count = next_batch(buffers.now);
+        for (std::uint32_t c = 0; c < buffers.count; ++c) fetch(buffers.now[c]);
     }
     template <class Fetch, class Try>
     void each_fetched(Buffers& buffers, const Fetch& fetch, const Try& try_one) {
@@ -132,6 +136,7 @@ private:
     FirstCandidates* first_;
     std::uint32_t left_, drawn_ = 0;
     bool started_ = false;
+    Buffers begun_;
 };
 
 }  // namespace NULLFOREST_ISA

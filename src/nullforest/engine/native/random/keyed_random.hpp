@@ -108,12 +108,19 @@ public:
     // The next `count` values, at most n in all.
     void next(std::uint32_t count, std::uint32_t* out) {
         if (shape_.n <= ShuffleShape::kSmall) {
-            for (std::uint32_t c = 0; c < count; ++c, ++drawn_) {
-                const std::uint32_t j = drawn_ + below(step(key_, drawn_), shape_.n - drawn_);
-                const std::uint8_t value = entries_[j];
-                entries_[j] = entries_[drawn_];
-                entries_[drawn_] = value;
-                out[c] = value;
+            // The random numbers first, more than are needed: the compiler makes many together.
+            constexpr std::uint32_t kMany = 8;
+            for (std::uint32_t c = 0; c < count;) {
+                std::uint32_t ahead[kMany];
+                for (std::uint32_t i = 0; i < kMany; ++i)
+                    ahead[i] = below(step(key_, drawn_ + i), shape_.n - drawn_ - i);
+                for (std::uint32_t i = 0; i < kMany && c < count; ++i, ++c, ++drawn_) {
+                    const std::uint32_t j = drawn_ + ahead[i];
+                    const std::uint8_t value = entries_[j];
+                    entries_[j] = entries_[drawn_];
+                    entries_[drawn_] = value;
+                    out[c] = value;
+                }
             }
             return;
         }

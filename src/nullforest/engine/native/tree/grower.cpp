@@ -31,6 +31,8 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
       sample_shape_(static_cast<std::uint32_t>(table.n_samples())),
       meter_(outcome),
       members_(table),
+      samples_(table.n_samples()),
+      oob_(table.n_samples()),
       goes_left_(table.n_samples()),
       leaf_value_(outcome.n_values()) {
     bag_.weighting = weighting_of(outcome, settings);
@@ -48,24 +50,27 @@ void TreeGrower::draw_samples(std::uint64_t key) {
     const std::uint32_t S = static_cast<std::uint32_t>(table_.n_samples());
     draw_bag(settings_, sample_shape_, key, bag_.count, buffer_);
     const bool weighted = bag_.weighting == Weighting::reals;
-    samples_.resize(S);
-    oob_.resize(S);
-    std::uint32_t in = 0, out = 0;
-    for (std::uint32_t s = 0; s < S; ++s) {
-        if (weighted) bag_.weight[s] = bag_.count[s] * outcome_.weight[s];
-        samples_[in] = oob_[out] = s;
-        in += bag_.count[s] != 0 && (!weighted || bag_.weight[s] > 0.0);
-        out += bag_.count[s] == 0;
+    n_drawn_ = n_oob_ = 0;
+    for (std::uint32_t s = 0; s < S && !weighted; ++s) {
+        samples_[n_drawn_] = s;
+        n_drawn_ += bag_.count[s] != 0;
     }
-    samples_.resize(in);
-    oob_.resize(settings_.oob ? out : 0);
+    for (std::uint32_t s = 0; s < S && weighted; ++s) {
+        bag_.weight[s] = bag_.count[s] * outcome_.weight[s];
+        samples_[n_drawn_] = s;
+        n_drawn_ += bag_.weight[s] > 0.0;
+    }
+    for (std::uint32_t s = 0; s < S && settings_.oob; ++s) {
+        oob_[n_oob_] = s;
+        n_oob_ += bag_.count[s] == 0;
+    }
 }
 
 void TreeGrower::draw_pool(std::uint64_t key) {
     pool_.clear();
     if (settings_.pool == table_.n_features()) return;
     pool_.resize(settings_.pool);
-    Shuffle(feature_shape_, pool_key(key)).next(settings_.pool, pool_.data());
+    shuffle_kernel(settings_.isa)(feature_shape_, pool_key(key), settings_.pool, pool_.data());
 }
 
 bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, TreeResult& result) {
@@ -77,17 +82,16 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
     evaluator_->begin_tree(bag_, pool);
     if (probes_) probes_->begin_tree(key, bag_, pool);
     // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.
-    const bool weightless = samples_.empty();
+    const bool weightless = n_drawn_ == 0;
     if (weightless) {
-        oob_.clear();
-        samples_.resize(table_.n_samples());
-        for (std::uint32_t s = 0; s < samples_.size(); ++s) samples_[s] = s;
+        n_oob_ = 0;
+        n_drawn_ = static_cast<std::uint32_t>(table_.n_samples());
+        for (std::uint32_t s = 0; s < n_drawn_; ++s) samples_[s] = s;
         std::copy(outcome_.weight.begin(), outcome_.weight.end(), bag_.weight.begin());
     }
-    const std::uint32_t n = static_cast<std::uint32_t>(samples_.size());
     stack_.clear();
-    stack_.push_back({0, n, 0, static_cast<std::uint32_t>(oob_.size()), 0, root_key(key),
-                      meter_.measure(bag_, samples_.data(), n), -1, false});
+    stack_.push_back({0, n_drawn_, 0, n_oob_, 0, root_key(key),
+                      meter_.measure(bag_, samples_.data(), n_drawn_), -1, false});
     const double tree_weight = stack_[0].statistics.weight;
 
     while (!stack_.empty()) {

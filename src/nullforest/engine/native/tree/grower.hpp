@@ -87,6 +87,7 @@ private:
     std::unique_ptr<ProbeEvaluator> probes_;
     std::unique_ptr<SortedMembers> probe_members_;
     std::vector<std::uint32_t> samples_, oob_, pool_, buffer_;
+    std::uint32_t n_drawn_ = 0, n_oob_ = 0;  // of the samples, each once
     std::vector<std::uint8_t> goes_left_;
     std::vector<Pending> stack_;
     std::vector<double> leaf_value_;
