@@ -71,8 +71,7 @@ def _products(columns: Floats) -> Floats:
     n_rows, n_columns = columns.shape
     padding = [(0, -n_rows % _ROWS), (0, -n_columns % _COLUMNS)]
     parts = np.pad(columns, padding).reshape(-1, _ROWS, (n_columns - 1) // _COLUMNS + 1, _COLUMNS)
-    right = np.ascontiguousarray(parts.transpose(0, 2, 1, 3))  # part of the rows, of the columns
-    left = right.transpose(0, 1, 3, 2)
+    left, right = parts.transpose(0, 2, 3, 1), parts.transpose(0, 2, 1, 3)
     return np.asarray(np.matmul(left[:, :, None], right[:, None]).sum(0), np.float32)
 
 

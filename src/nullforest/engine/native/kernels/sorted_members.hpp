@@ -59,12 +59,14 @@ public:
     }
 
     // The same, or where no value is missing only so far that the first `n_left` members come
-    // first, the greatest of them last, and then the smallest of the others. Returns whether
+    // first, the one of the greatest rank last, and then the one of the smallest of the others; in
+    // tables by order the others are not listed, unless the table may join their values. Returns whether
     // `after_left` and `at_right` are known: where all samples up to the last of the left members
     // end in the order of the feature, and where the first of the right ones is.
     bool divide(const std::uint32_t* samples, std::uint32_t count, std::size_t feature,
                 std::uint32_t n_left) {
-        if ((table_.flags()[feature] & RankTable::kMissing) || n_left == 0 || n_left >= count) {
+        if ((table_.flags()[feature] & RankTable::kMissing) || n_left == 0 || n_left >= count ||
+            (table_.by_order() && table_.may_join_values(feature))) {
             sort(samples, count, feature);
             return false;
         }
@@ -72,10 +74,12 @@ public:
         n_known = n;
         if (table_.by_order())
             list(feature, n_left);
+        else if (const std::uint8_t* codes = table_.codes())
+            divide_ranks(codes + feature * table_.code_stride(), RankTable::kCodes, n_left);
         else if (table_.rank_bytes() == 2)
-            divide_ranks(table_.ranks16(feature), n_left);
+            divide_ranks(table_.ranks16(feature), table_.n_samples(), n_left);
         else
-            divide_ranks(table_.ranks32(feature), n_left);
+            divide_ranks(table_.ranks32(feature), table_.n_samples(), n_left);
         leave();
         return table_.by_order();
     }
@@ -165,13 +169,13 @@ private:
         }
     }
 
-    // Counts in steps of rank which of them holds the last rank that goes left, and sorts its
-    // members alone.
+    // Counts in steps of rank (or in codes) which of them holds the last rank that goes left, and
+    // sorts its members alone.
     template <class Rank>
-    void divide_ranks(const Rank* rank, std::uint32_t n_left) {
+    void divide_ranks(const Rank* rank, std::size_t n_ranks, std::uint32_t n_left) {
         constexpr std::uint32_t kSteps = 256;
         std::uint32_t shift = 0, counts[kSteps] = {}, step = 0, before = 0;
-        while ((table_.n_samples() - 1) >> shift >= kSteps) ++shift;
+        while ((n_ranks - 1) >> shift >= kSteps) ++shift;
         keys_.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) {
             const std::uint32_t r = rank[samples_[i]];
@@ -179,12 +183,15 @@ private:
             ++counts[r >> shift];
         }
         while (before + counts[step] < n_left) before += counts[step++];
-        within_.clear();
-        for (const std::uint64_t r : keys_)
-            if (r >> shift == step) within_.push_back(static_cast<std::uint32_t>(r));
-        const auto last = within_.begin() + (n_left - before - 1);
-        std::nth_element(within_.begin(), last, within_.end());
-        const std::uint32_t greatest = *last;
+        std::uint32_t greatest = step;
+        if (shift > 0) {
+            within_.clear();
+            for (const std::uint64_t r : keys_)
+                if (r >> shift == step) within_.push_back(static_cast<std::uint32_t>(r));
+            const auto last = within_.begin() + (n_left - before - 1);
+            std::nth_element(within_.begin(), last, within_.end());
+            greatest = *last;
+        }
         std::uint32_t left = 0, right = n_left, next = ~std::uint32_t{0};
         for (std::uint32_t i = 0; i < n; ++i) {
             const auto r = static_cast<std::uint32_t>(keys_[i]);

@@ -179,9 +179,8 @@ bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMember
     // The kernel's own list will do where few out-of-bag samples have to be placed: reading their
     // values is then cheaper than following the order of all samples.
     bool by_order = false;
-    if (table_.may_join_values(split.feature))
-        members.sort(samples, n, split.feature);
-    else if (split.sorted && 8 * (node.oob_end - node.oob_begin) < table_.n_samples())
+    if (split.sorted && !table_.may_join_values(split.feature) &&
+        8 * (node.oob_end - node.oob_begin) < table_.n_samples())
         members.take(split.sorted, split.n_left + 1, n);
     else
         by_order = members.divide(samples, n, split.feature, split.n_left);
