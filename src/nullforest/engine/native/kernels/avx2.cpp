@@ -12,13 +12,11 @@ namespace nullforest {
 inline namespace NULLFOREST_ISA {
 namespace {
 
-class Avx2 {
+class Avx2 : public PlainSimd {
 public:
-    using Scores = NoScores;
-
     explicit Avx2(const WalkTask& task) : Avx2(task, task.member, task.one) {}
     Avx2(const KernelTask& task, const std::uint64_t* member, const std::uint64_t* one)
-        : n_words_(task.n_words), n_high_(task.high_planes()) {
+        : PlainSimd(task) {
         for (std::uint32_t q = 0; q < 2 * parts(); ++q) {
             member_[q] = _mm256_broadcastsi128_si256(
                 _mm_load_si128(reinterpret_cast<const __m128i*>(member) + q));
@@ -123,7 +121,6 @@ private:
     // Parts of the bitmaps, of 256 samples each.
     std::uint32_t parts() const { return 1u << n_high_; }
 
-    std::uint32_t n_words_, n_high_;
     __m256i member_[8], one_[8];
 };
 
@@ -134,30 +131,19 @@ public:
     static constexpr bool kByRank = false;
 
     explicit BitPick(const ScanTask& task)
-        : n_words_(task.n_words),
-          last_(last_word(task)),
-          n_high_(task.high_planes()),
-          bitmap_(task, task.member, task.member) {}
+        : n_words_(task.n_words), last_(last_word(task)), bitmap_(task, task.member, task.member) {}
     void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
-        const std::uint32_t n_high = sizeof(Id) == 2 ? n_high_ : 0;
         for (std::uint32_t w = 0; w < n_words_; ++w) {
             std::uint64_t members, same;
             bitmap_.gather(order, high, w, members, same);
             if (w + 1 == n_words_) members &= last_;
-            for (; members; members &= members - 1) {
-                const std::uint32_t i = lowest_one(members);
-                std::uint32_t s = order[64 * w + i];
-                for (std::uint32_t h = 0; h < n_high; ++h)
-                    s |= static_cast<std::uint32_t>(high[h * n_words_ + w] >> i & 1) << (8 + h);
-                *out++ = static_cast<Id>(s);
-            }
+            out = bitmap_.list(order, high, w, members, out);
         }
     }
 
 private:
     std::uint32_t n_words_;
     std::uint64_t last_;
-    std::uint32_t n_high_;
     Avx2 bitmap_;
 };
 

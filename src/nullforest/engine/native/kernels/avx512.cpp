@@ -30,6 +30,10 @@ public:
         members = Lookup::test<samples>(member_, bytes, bits);
         ones = Lookup::test<samples>(one_, bytes, bits);
     }
+    std::uint16_t* list(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
+                        std::uint64_t positions, std::uint16_t* out) const {
+        return lookup_.list<samples>(_mm512_loadu_si512(order + 64 * w), high, w, positions, out);
+    }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
         const __m512i l = _mm512_add_epi8(counts_.of(bits), _mm512_set1_epi8(static_cast<char>(base)));
@@ -95,21 +99,9 @@ private:
                 out += _mm_popcnt_u64(members);
                 continue;
             }
-            const std::uint64_t tenth = samples == Samples::k1024 ? high[n_words_ + w] : 0;
-            for (int half = 0; half < 2; ++half) {
-                const auto mask = static_cast<std::uint32_t>(members >> 32 * half);
-                __m512i wide = _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(low, 1)
-                                                         : _mm512_castsi512_si256(low));
-                wide = add(wide, high[w] >> 32 * half, 256);
-                if (samples == Samples::k1024) wide = add(wide, tenth >> 32 * half, 512);
-                _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(_cvtu32_mask32(mask), wide));
-                out += _mm_popcnt_u32(mask);
-            }
+            if constexpr (sizeof(Id) == 2)
+                out = lookup_.list<samples>(low, high, w, members, out);
         }
-    }
-    static __m512i add(__m512i samples, std::uint64_t where, short more) {
-        return _mm512_mask_add_epi16(samples, _cvtu32_mask32(static_cast<std::uint32_t>(where)),
-                                     samples, _mm512_set1_epi16(more));
     }
 
     Samples samples_;

@@ -52,12 +52,32 @@ public:
                                     _mm512_set1_epi8(64));
     }
     __m512i bits(__m512i low) const { return _mm512_permutexvar_epi8(low, bit_); }
+    // The samples at some of 64 positions, in their order; writes 32 past the end. Returns the end.
+    template <Samples samples>
+    std::uint16_t* list(__m512i low, const std::uint64_t* high, std::uint32_t w,
+                        std::uint64_t positions, std::uint16_t* out) const {
+        for (int half = 0; half < 2; ++half) {
+            const auto mask = static_cast<std::uint32_t>(positions >> 32 * half);
+            __m512i wide = _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(low, 1)
+                                                     : _mm512_castsi512_si256(low));
+            if (samples != Samples::k256) wide = add(wide, high[w] >> 32 * half, 256);
+            if (samples == Samples::k1024) wide = add(wide, high[n_words_ + w] >> 32 * half, 512);
+            _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(_cvtu32_mask32(mask), wide));
+            out += _mm_popcnt_u32(mask);
+        }
+        return out;
+    }
     template <Samples samples>
     static std::uint64_t test(const Bitmap& bitmap, __m512i bytes, __m512i bits) {
         return _cvtmask64_u64(_mm512_test_epi8_mask(bitmap.at<samples>(bytes), bits));
     }
 
 private:
+    static __m512i add(__m512i samples, std::uint64_t where, short more) {
+        return _mm512_mask_add_epi16(samples, _cvtu32_mask32(static_cast<std::uint32_t>(where)),
+                                     samples, _mm512_set1_epi16(more));
+    }
+
     std::uint32_t n_words_;
     __m512i bit_ = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull));
 };

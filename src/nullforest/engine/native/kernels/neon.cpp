@@ -69,13 +69,10 @@ struct Places {
     }
 };
 
-class Neon {
+class Neon : public PlainSimd {
 public:
-    using Scores = NoScores;
-
     explicit Neon(const WalkTask& task)
-        : n_words_(task.n_words),
-          n_high_(task.high_planes()),
+        : PlainSimd(task),
           member_(task.member),
           one_(task.one) {}
 
@@ -128,7 +125,6 @@ private:
                         Lanes::byte_of(before, q));
     }
 
-    std::uint32_t n_words_, n_high_;
     Bitmap member_, one_;
 };
 

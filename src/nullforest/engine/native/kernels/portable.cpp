@@ -26,12 +26,10 @@ struct ByteCounts {
 };
 const ByteCounts kByteCounts;
 
-class PortableSimd {
+class PortableSimd : public PlainSimd {
 public:
-    using Scores = NoScores;
-
     explicit PortableSimd(const WalkTask& task)
-        : n_words_(task.n_words), n_high_(task.high_planes()) {
+        : PlainSimd(task) {
         for (std::uint32_t s = 0; s < task.n_samples; ++s)
             code_[s] = static_cast<std::uint8_t>((task.member[s / 64] >> s % 64 & 1) |
                                                  (task.one[s / 64] >> s % 64 & 1) << 1);
@@ -71,7 +69,6 @@ public:
     }
 
 private:
-    std::uint32_t n_words_, n_high_;
     std::uint8_t code_[WalkTask::kMostByOrder];
 };
 

@@ -4,6 +4,8 @@
 //                                     with these high bits
 //   outside(bits, base, lo, hi, l)    which of 64 running counts leave [lo, hi]; writes the counts
 //                                     where any does
+//   list(order, high, w, P, out)      the samples at positions 64 w + P; may write 32 past the end;
+//                                     returns the end
 //   Scores                            of splits in floats (avx512_scores.hpp), where there are any
 #pragma once
 #include <cmath>
@@ -14,8 +16,30 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
-struct NoScores {
-    static constexpr bool kExist = false;
+// What has no faster version in a policy.
+class PlainSimd {
+public:
+    struct Scores {
+        static constexpr bool kExist = false;
+    };
+
+    explicit PlainSimd(const KernelTask& task)
+        : n_words_(task.n_words), n_high_(task.high_planes()) {}
+    template <class Id>
+    Id* list(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
+             std::uint64_t positions, Id* out) const {
+        for (; positions; positions &= positions - 1) {
+            const std::uint32_t i = lowest_one(positions);
+            std::uint32_t sample = order[64 * w + i];
+            for (std::uint32_t h = 0; h < n_high_; ++h)
+                sample |= static_cast<std::uint32_t>(high[h * n_words_ + w] >> i & 1) << (8 + h);
+            *out++ = static_cast<Id>(sample);
+        }
+        return out;
+    }
+
+protected:
+    std::uint32_t n_words_, n_high_;
 };
 
 template <class Simd, class Count>
@@ -169,21 +193,14 @@ private:
     void sort_members() {
         const std::uint8_t* order = task_.column(task_.feature);
         const std::uint64_t* high = task_.high_bits(task_.feature);
-        const std::uint32_t n_words = task_.n_words, n_high = task_.high_planes();
-        std::uint32_t found = 0;
-        for (std::uint32_t w = 0; w < n_words && found <= task_.n_left; ++w) {
+        std::uint16_t *end = task_.sorted, *wanted = end + task_.n_left + 1;
+        for (std::uint32_t w = 0; w < task_.n_words && end < wanted; ++w) {
             std::uint64_t members, ones;
             simd_.gather(order, high, w, members, ones);
-            if (w + 1 == n_words) members &= last_mask_;
-            for (; members; members &= members - 1) {
-                const std::uint32_t i = lowest_one(members);
-                std::uint32_t sample = order[64 * w + i];
-                for (std::uint32_t h = 0; h < n_high; ++h)
-                    sample |= static_cast<std::uint32_t>(high[h * n_words + w] >> i & 1) << (8 + h);
-                task_.sorted[found++] = static_cast<std::uint16_t>(sample);
-            }
+            if (w + 1 == task_.n_words) members &= last_mask_;
+            end = simd_.list(order, high, w, members, end);
         }
-        task_.has_sorted = found > task_.n_left;
+        task_.has_sorted = end >= wanted;
     }
 
     // Whether the values of the members k and k + 1, counted from 1, differ.
