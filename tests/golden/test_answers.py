@@ -17,6 +17,6 @@ def test_forests_and_pvalues_are_those_of_record():
         if where[1] == "tally":
             assert now == before, where
         else:
-            # A rate that is off by ε moves log p by about ε log p. Linear algebra sums in an order of
-            # each processor's own: ε is 2e-12 between two of them.
+            # A rate that is off by ε moves log p by about ε log p. Linear algebra sums in an order
+            # of each processor's own: ε is 2e-12 between two of them.
             assert log(float(now)) == pytest.approx(log(float(before)), rel=1e-10, abs=0), where

@@ -93,7 +93,7 @@ def _explained(target: Target, n_samples: int) -> Floats:
     elif target.n_classes:
         known = np.eye(target.n_classes)[np.asarray(target.values)]
         sizes = known.sum(0)
-        return (known[:, sizes > 0] / np.sqrt(sizes[sizes > 0])).astype(np.float32)
+        return np.asarray(known[:, sizes > 0] / np.sqrt(sizes[sizes > 0]), np.float32)
     else:
         known = np.column_stack([np.ones(n_samples), target.values])
     basis, sizes, _ = np.linalg.svd(known, full_matrices=False)
