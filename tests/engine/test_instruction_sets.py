@@ -78,6 +78,27 @@ def test_every_kernel_grows_the_same_trees(isa, kind, sizes, monkeypatch):
 
 
 @pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("kind", ["two", "several", "rounded numbers"])
+@pytest.mark.parametrize("sizes", [[5, 64, 65, 300], [513, 1024], [1500, 2300]])
+def test_weighted_samples(isa, kind, sizes, monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    if _native.isa() != isa:
+        pytest.skip(f"this build or processor has no {isa}")
+    rng = np.random.default_rng([len(kind), len(sizes)])
+    for table, y, settings in cases(kind, sizes, 8):
+        S = table.shape[0]
+        weight = rng.choice([0.0, 1.0, 1.0, 3.0, rng.random()], S) + rng.random(S) * rng.integers(2)
+        settings |= {"trees": 2, "sample_weight": weight, "probes": 12}
+        monkeypatch.setenv("NULLFOREST_ISA", isa)
+        fast = nf.grow(table, y, **settings)
+        monkeypatch.setenv("NULLFOREST_ISA", "generic")
+        generic = nf.grow(table, y, **settings)
+        assert fast.tally == generic.tally
+        for name, array in fast.trees.arrays.items():
+            np.testing.assert_array_equal(array, generic.trees.arrays[name], err_msg=name)
+
+
+@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("levels", [2, 3, 8, 9, 40])
 def test_samples_in_the_order_of_their_classes(isa, levels, monkeypatch):
     # As PLINK has them. Equal values keep the order of the samples, so that the labels are sorted

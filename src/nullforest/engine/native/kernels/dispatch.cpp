@@ -42,8 +42,9 @@ bool supported(Isa isa) {
 bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
                Weighting weighting) {
     if (table.by_order() && settings.n_drawn > ScanTask::kMostDraws) return false;
-    return !table.has_missing() && weighting != Weighting::reals &&
-           outcome.n_classes <= ScanTask::kMost &&
+    const bool reals = weighting == Weighting::reals;
+    return !table.has_missing() &&
+           outcome.n_classes <= (reals ? ScanTask::kMostRealClasses : ScanTask::kMost) &&
            (outcome.classes() ||
             (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
 }

@@ -24,6 +24,9 @@ struct ScanTask : KernelTask {
 
     Kind kind;
     bool counts;  // bootstrap: members count as often as they were drawn
+    // members have real weights (real_scan_body.hpp)
+    static constexpr std::uint32_t kMostRealClasses = 8;
+    bool reals;
     // Tables by order: members are known by their sample, and `member` is a bitmap of the samples.
     // Tables by ranks: members are known by their number among the node's samples, ascending.
     bool by_rank;
@@ -36,6 +39,11 @@ struct ScanTask : KernelTask {
     const std::uint16_t* label;        // classes
     const std::uint32_t* multiplicity;
     const std::int64_t* crossing;      // variance: what a member adds to D
+    // with real weights: those of the members and their sum, for each class the weights of its members
+    // (else 0) and their sum; or, for numbers, w (y - mean) in the first place
+    const double* real_weight;
+    const double* share[kMostRealClasses];
+    double real_total, real_class_total[kMostRealClasses];
     // for the screen (envelopes.hpp, stairs_screen.hpp), where it can be used; tables indexed by member
     bool screens;
     alignas(64) std::uint8_t unary[kMost];  // as many bits, from the lowest, as a member has draws
@@ -54,12 +62,13 @@ struct ScanTask : KernelTask {
     bool has_ceiling;
     double ceiling_top, ceiling_bottom;
     std::int64_t ceiling_terms;
-    // the best so far: top / bottom (Gini), top (variance), terms (entropy)
-    double best_top, best_bottom;
+    // the best so far: top / bottom (Gini), top (variance), terms (entropy), value (real weights)
+    double best_top, best_bottom, best_value;
     std::int64_t best_terms;
 
     // Whether no split can beat the best.
     bool perfect() const {
+        if (reals) return found && n == 2;  // roundings hide any other
         if (!found || !has_ceiling) return false;
         if (kind == entropy) return best_terms >= ceiling_terms;
         if (kind == variance) return best_top >= ceiling_top;

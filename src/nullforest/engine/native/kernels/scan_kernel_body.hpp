@@ -8,6 +8,8 @@
 #pragma once
 #include <type_traits>
 
+#include "kernels/boundaries.hpp"
+#include "kernels/real_scan_body.hpp"
 #include "kernels/stairs_screen.hpp"
 
 namespace nullforest {
@@ -246,26 +248,11 @@ private:
         else
             for (std::uint32_t i = first; i < last; ++i) any |= beats(i);
         if (!any || !(task_.flags[column] & 1)) return any;
-        Boundaries boundaries(*this, column);
+        Boundaries<Pick> boundaries(task_, pick_, column);
         for (std::uint32_t i = first; i < last; ++i)
             if ((or_equal ? reaches(i) : beats(i)) && boundaries.after(i)) return true;
         return false;
     }
-    // Whether the values of the members i and i + 1 of the column just crossed differ.
-    class Boundaries {
-    public:
-        Boundaries(const Scan& scan, std::uint32_t column) : scan_(scan), column_(column) {}
-        bool after(std::uint32_t i) {
-            if constexpr (Pick::kByRank) return scan_.pick_.differs_after(column_, i);
-            if (!boundary_) boundary_ = scan_.task_.boundaries(scan_.task_.owner, column_);
-            return boundary_[i];
-        }
-
-    private:
-        const Scan& scan_;
-        std::uint32_t column_;
-        const std::uint8_t* boundary_ = nullptr;
-    };
     bool reaches(std::uint32_t i) const {
         if (kind == ScanTask::variance) return top_[i] >= task_.best_top;
         if (kind == ScanTask::gini)
@@ -277,11 +264,10 @@ private:
     // values.
     bool confirm(std::uint32_t feature, std::uint32_t place) {
         bool better = false;
-        Boundaries boundaries(*this, feature);
+        Boundaries<Pick> boundaries(task_, pick_, feature);
         const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         for (std::uint32_t i = first; i < last; ++i) {
-            if (!beats(i)) continue;
-            if ((task_.flags[feature] & 1) && !boundaries.after(i)) continue;
+            if (!beats(i) || !boundaries.after(i)) continue;
             better = task_.found = true;
             task_.feature = feature;
             task_.place = place;
@@ -330,6 +316,7 @@ void scan_kind(ScanTask& task) {
 
 template <template <class> class Pick, class Screen, class Id>
 void scan_width(ScanTask& task) {
+    if (task.reals) return scan_reals<Pick<Id>, Id>(task);
     if (task.kind == ScanTask::gini)
         scan_kind<Pick, Screen, Id, ScanTask::gini>(task);
     else if (task.kind == ScanTask::entropy)
@@ -342,6 +329,7 @@ void scan_width(ScanTask& task) {
 template <class Rank>
 void scan_ranks(ScanTask& task) {
     using Pick = RankPick<Rank, std::uint16_t>;
+    if (task.reals) return scan_reals<Pick, std::uint16_t>(task);
     const auto counting = [&](auto kind, auto counts) {
         constexpr ScanTask::Kind k = decltype(kind)::value;
         constexpr bool c = decltype(counts)::value;

@@ -22,11 +22,17 @@ public:
           multiplicity_(label_.size()),
           class_total_(outcome.n_classes),
           crossing_(outcome.classes() ? 0 : ScanTask::kMost),
-          present_(outcome.n_classes) {
+          present_(outcome.n_classes),
+          n_shares_(outcome.classes() ? outcome.n_classes : 1) {
         task.kind = outcome.criterion == Criterion::gini      ? ScanTask::gini
                     : outcome.criterion == Criterion::entropy ? ScanTask::entropy
                                                               : ScanTask::variance;
         task.counts = weighting == Weighting::counts;
+        task.reals = weighting == Weighting::reals;
+        real_.resize(task.reals ? (n_shares_ + 1) * ScanTask::kMost : 0);
+        task.real_weight = real_.data();
+        for (std::uint32_t c = 0; c < n_shares_ && task.reals; ++c)
+            task.share[c] = share(c);
         task.by_rank = !table.by_order();
         task.rank_bytes = static_cast<std::uint32_t>(table.rank_bytes());
         task.step_of = task.by_rank ? table.steps()->step_of() : nullptr;
@@ -48,6 +54,7 @@ public:
 
     void begin_tree(const Bag& bag) {
         drawn_ = bag.count.data();
+        weight_ = bag.weight.data();
         task.multiplicity = task.by_rank ? multiplicity_.data() : drawn_;
         for (std::uint32_t s = 0; s < task.n_samples && task.counts && !task.by_rank; ++s)
             task.unary[s] = unary(bag.count[s]);
@@ -73,7 +80,9 @@ public:
             if (outcome_.classes()) label_[i] = label_of_[s];
         }
         task.has_ceiling = task.screens = false;
-        if (outcome_.classes())
+        if (task.reals)
+            enter_reals(node);
+        else if (outcome_.classes())
             enter_classes(node);
         else
             enter_numbers(node);
@@ -88,6 +97,28 @@ private:
         return task.by_rank ? i : node.samples[i];
     }
 
+    double* share(std::uint32_t c) { return real_.data() + (c + 1) * ScanTask::kMost; }
+    void enter_reals(const NodeQuery& node) {
+        double sum = 0.0;
+        task.real_total = 0.0;
+        std::fill(task.real_class_total, task.real_class_total + ScanTask::kMostRealClasses, 0.0);
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            real_[id(node, i)] = weight_[s];
+            task.real_total += weight_[s];
+            if (outcome_.classes())
+                task.real_class_total[outcome_.label[s]] += weight_[s];
+            else
+                sum += weight_[s] * outcome_.value[s];
+        }
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            for (std::uint32_t c = 0; c < n_shares_ && outcome_.classes(); ++c)
+                share(c)[id(node, i)] = outcome_.label[s] == c ? weight_[s] : 0.0;
+            if (!outcome_.classes())
+                share(0)[id(node, i)] = weight_[s] * (outcome_.value[s] - sum / task.real_total);
+        }
+    }
     void enter_classes(const NodeQuery& node) {
         std::fill(class_total_.begin(), class_total_.end(), 0);
         for (std::uint32_t i = 0; i < node.n; ++i)
@@ -170,6 +201,9 @@ private:
     std::vector<std::int64_t> class_total_, crossing_;
     std::vector<std::uint8_t> present_;  // new number of each class
     bool may_screen_ = false;
+    const double* weight_ = nullptr;  // real, of each sample
+    std::uint32_t n_shares_;
+    std::vector<double> real_;  // of the members: weights, then the share of each class
 };
 
 }  // namespace nullforest
