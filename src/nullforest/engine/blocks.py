@@ -45,13 +45,17 @@ FEW = 32
 
 
 def kept_probes(
-    table: RankTable, target: Target, settings: ForestSettings
+    table: RankTable, target: Target, settings: ForestSettings, threads: int = 1
 ) -> _native.Probes | None:
     """The probes of a forest; a table keeps its last ones, which all blocks share."""
     same = replace(settings, trees=1, first_tree=0)
     kept = table.__dict__.get("_kept_probes")
     if kept is None or kept[0] != same or kept[1] is not target:
-        kept = table.__dict__["_kept_probes"] = (same, target, make_probes(table, same, target))
+        kept = table.__dict__["_kept_probes"] = (
+            same,
+            target,
+            make_probes(table, same, target, threads),
+        )
     found: _native.Probes | None = kept[2]
     return found
 
@@ -76,7 +80,7 @@ def native_forest(
         target.n_classes,
         target.weight,
         settings.native(keep_trees=keep_trees, oob=oob, listed=listed),
-        kept_probes(table, target, settings),
+        kept_probes(table, target, settings, threads),
         COUPLING_EDGES.tolist(),
         threads,
         0.0 if max_seconds is None else max(max_seconds, 1e-9),  # 0 is no limit

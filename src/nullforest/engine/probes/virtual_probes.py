@@ -29,7 +29,7 @@ MOST_SUMS = 20_000_000
 
 
 def make_probes(
-    table: RankTable, settings: ForestSettings, target: Target
+    table: RankTable, settings: ForestSettings, target: Target, threads: int = 1
 ) -> _native.Probes | None:
     """The virtual probes of a forest with resolved settings; None for none."""
     if settings.probes == 0:
@@ -41,7 +41,10 @@ def make_probes(
     # A node of the smallest leaves has this many samples, of all, on either side of its split.
     least = math.ceil(resolved_number(settings.min_leaf) * table.shape[0] / settings.samples)
     seed = resolved_number(settings.probe_seed)
-    made = [_rankings(table, seed, stratum, n, target, least) for stratum, n in enumerate(numbers)]
+    made = [
+        _rankings(table, seed, stratum, n, target, least, threads)
+        for stratum, n in enumerate(numbers)
+    ]
     sides, rankings, weights = zip(*made, strict=True)
     return _native.Probes(
         table.native,
@@ -53,11 +56,18 @@ def make_probes(
         list(sides),
         np.concatenate(rankings),
         np.concatenate(weights),
+        threads,
     )
 
 
 def _rankings(
-    table: RankTable, seed: int, stratum: int, number: int, target: Target, least: int
+    table: RankTable,
+    seed: int,
+    stratum: int,
+    number: int,
+    target: Target,
+    least: int,
+    threads: int,
 ) -> tuple[int, NDArray[np.uint32], NDArray[np.float64]]:
     """Side of the square of rankings, the sampled ones by number, and their weights."""
     strata = table.strata
@@ -81,6 +91,7 @@ def _rankings(
         stratum,
         side,
         min(least, len(target.values) // 2),
+        threads,
     )
     word = _native.tree_key(seed, 2**64 - 1 - stratum)  # no tree has such a number
     return side, *sample_rankings(association, number, (word >> 11) / 2**53)

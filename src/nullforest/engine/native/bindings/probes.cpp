@@ -23,7 +23,7 @@ static void make(ProbeSet* self, const PyRankTable& ranked,
                  const std::vector<std::uint8_t>& copies, std::uint64_t seed,
                  std::uint32_t in_tree, std::uint32_t at_node,
                  const std::vector<std::uint32_t>& sides, const Input<std::uint32_t>& rankings,
-                 const Input<double>& weights) {
+                 const Input<double>& weights, std::size_t n_threads) {
     const std::size_t n_strata = n_probes.size();
     require(copies.size() == n_strata && sides.size() == n_strata,
             "n_probes, copies and sides must have one entry for each stratum.");
@@ -55,7 +55,7 @@ static void make(ProbeSet* self, const PyRankTable& ranked,
     }
     nb::gil_scoped_release release;
     new (self) ProbeSet(make_probes(*ranked.table, feature_strata.data(), n_probes, copies, seed,
-                                    {in_tree, at_node}, drawn, check_signals));
+                                    {in_tree, at_node}, drawn, n_threads, check_signals));
 }
 
 static auto tie_profile(const PyRankTable& ranked) {
@@ -71,7 +71,7 @@ static Array<float> association(const PyRankTable& ranked,
                                 const std::string& criterion, const nb::object& y,
                                 std::uint64_t n_classes, const nb::object& weight,
                                 std::uint64_t seed, std::uint32_t stratum, std::uint32_t side,
-                                std::uint32_t least) {
+                                std::uint32_t least, std::size_t n_threads) {
     const RankTable& table = *ranked.table;
     const Outcome outcome = make_outcome(criterion, y, table.n_samples(), n_classes, weight, 1);
     require(outcome.criterion != Criterion::neighbourhood, "Distances have no association.");
@@ -82,7 +82,8 @@ static Array<float> association(const PyRankTable& ranked,
     const auto features = checked_strata(table, feature_strata, copies, needed);
     return to_numpy(unlocked([&] {
         return association_of_rankings(table, features[stratum], outcome,
-                                       family_key(seed, stratum), side, least, check_signals);
+                                       family_key(seed, stratum), side, least, n_threads,
+                                       check_signals);
     }));
 }
 
@@ -95,7 +96,7 @@ void bind_probes(nb::module_& m) {
     nb::class_<ProbeSet>(m, "Probes", "The virtual probes of a forest (see probe_set.hpp).")
         .def("__init__", &make, "table"_a, "feature_strata"_a.noconvert(), "n_probes"_a, "copies"_a,
              "seed"_a, "in_tree"_a, "at_node"_a, "sides"_a, "rankings"_a.noconvert(),
-             "weights"_a.noconvert())
+             "weights"_a.noconvert(), "n_threads"_a = 1)
         .def_prop_ro("ids", [](const ProbeSet& p) { return copy(p.id); }, nb::rv_policy::automatic)
         .def_prop_ro("strata", [](const ProbeSet& p) { return copy(p.stratum); },
                      nb::rv_policy::automatic)
@@ -108,7 +109,7 @@ void bind_probes(nb::module_& m) {
           "Per feature: distinct values, pairs of samples with equal values, missing values.");
     m.def("association_of_rankings", &association, "table"_a, "feature_strata"_a.noconvert(),
           "copies"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(), "seed"_a, "stratum"_a,
-          "side"_a, "least"_a,
+          "side"_a, "least"_a, "n_threads"_a = 1,
           "Sample association of each of side x side rankings with y (see association.hpp).");
 }
 

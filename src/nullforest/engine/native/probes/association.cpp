@@ -6,12 +6,14 @@
 namespace nullforest {
 
 std::vector<std::uint32_t> arrangements(std::uint32_t n_samples, std::uint64_t family, int which,
-                                        std::uint32_t side) {
+                                        std::uint32_t side, std::size_t n_threads,
+                                        const Poll& poll) {
     const ShuffleShape shape(n_samples);
     std::vector<std::uint32_t> all(std::size_t{side} * n_samples);
-    for (std::uint32_t i = 0; i < side; ++i)
-        Shuffle(shape, step(step(family, which), i))
-            .next(n_samples, all.data() + std::size_t{i} * n_samples);
+    parallel_for(side, n_threads, poll, [&](Tasks& tasks) {
+        for (std::size_t i; tasks.next(i);)
+            Shuffle(shape, step(step(family, which), i)).next(n_samples, &all[i * n_samples]);
+    });
     return all;
 }
 
@@ -47,9 +49,10 @@ std::vector<float> association_of_rankings(const RankTable& table,
                                            const std::vector<std::uint32_t>& among,
                                            const Outcome& outcome, std::uint64_t family,
                                            std::uint32_t side, std::uint32_t least,
-                                           const Poll& poll) {
+                                           std::size_t n_threads, const Poll& poll) {
     const std::uint32_t S = static_cast<std::uint32_t>(outcome.n_samples);
-    const auto a = arrangements(S, family, 0, side), b = arrangements(S, family, 1, side);
+    const auto a = arrangements(S, family, 0, side, n_threads, poll);
+    const auto b = arrangements(S, family, 1, side, n_threads, poll);
     const auto values = centred(outcome);
     const std::size_t Q = values.size();
     // What a_i puts at each place, for all i side by side: sums of many rankings run together.
@@ -59,34 +62,36 @@ std::vector<float> association_of_rankings(const RankTable& table,
             for (std::uint32_t x = 0; x < S; ++x)
                 placed[q][std::size_t{x} * side + i] = values[q][a[std::size_t{i} * S + x]];
     std::vector<float> association(std::size_t{side} * side);
-    std::vector<double> best(side), gain(side);
-    std::vector<std::vector<double>> sum(Q, std::vector<double>(side));
-    Pulse pulse(poll);
-    for (std::uint32_t j = 0; j < side; ++j, pulse()) {
-        const std::uint64_t* differs =
-            among.empty() ? nullptr : table.differs(tied_like(family, j, among));
-        std::fill(best.begin(), best.end(), 0.0);
-        for (auto& s : sum) std::fill(s.begin(), s.end(), 0.0);
-        for (std::uint32_t k = 1; k < S; ++k) {
-            const std::size_t x = b[std::size_t{j} * S + k - 1];
-            for (std::size_t q = 0; q < Q; ++q) {
-                const double* add = &placed[q][x * side];
-                for (std::uint32_t i = 0; i < side; ++i) sum[q][i] += add[i];
+    parallel_for(side, n_threads, poll, [&](Tasks& tasks) {
+        std::vector<double> best(side), gain(side);
+        std::vector<std::vector<double>> sum(Q, std::vector<double>(side));
+        for (std::size_t j; tasks.next(j);) {
+            const std::uint64_t* differs =
+                among.empty() ? nullptr
+                              : table.differs(tied_like(family, static_cast<std::uint32_t>(j), among));
+            std::fill(best.begin(), best.end(), 0.0);
+            for (auto& s : sum) std::fill(s.begin(), s.end(), 0.0);
+            for (std::uint32_t k = 1; k < S; ++k) {
+                const std::size_t x = b[j * S + k - 1];
+                for (std::size_t q = 0; q < Q; ++q) {
+                    const double* add = &placed[q][x * side];
+                    for (std::uint32_t i = 0; i < side; ++i) sum[q][i] += add[i];
+                }
+                const bool cut = !differs || (differs[(k - 1) / 64] >> (k - 1) % 64 & 1);
+                if (!cut || k < least || S - k < least) continue;
+                const double share = 1.0 / (static_cast<double>(k) * (S - k));
+                std::fill(gain.begin(), gain.end(), 0.0);
+                for (std::size_t q = 0; q < Q; ++q)
+                    for (std::uint32_t i = 0; i < side; ++i) gain[i] += sum[q][i] * sum[q][i];
+                for (std::uint32_t i = 0; i < side; ++i) {
+                    const double value = gain[i] * share;
+                    best[i] = value > best[i] ? value : best[i];
+                }
             }
-            const bool cut = !differs || (differs[(k - 1) / 64] >> (k - 1) % 64 & 1);
-            if (!cut || k < least || S - k < least) continue;
-            const double share = 1.0 / (static_cast<double>(k) * (S - k));
-            std::fill(gain.begin(), gain.end(), 0.0);
-            for (std::size_t q = 0; q < Q; ++q)
-                for (std::uint32_t i = 0; i < side; ++i) gain[i] += sum[q][i] * sum[q][i];
-            for (std::uint32_t i = 0; i < side; ++i) {
-                const double value = gain[i] * share;
-                best[i] = value > best[i] ? value : best[i];
-            }
+            for (std::uint32_t i = 0; i < side; ++i)
+                association[std::size_t{i} * side + j] = static_cast<float>(best[i]);
         }
-        for (std::uint32_t i = 0; i < side; ++i)
-            association[std::size_t{i} * side + j] = static_cast<float>(best[i]);
-    }
+    });
     return association;
 }
 

@@ -38,7 +38,8 @@ inline std::uint64_t ranking_id(std::uint64_t family, std::uint32_t i, std::uint
 
 // The arrangements of one family (0: a, 1: b), one after the other: side x S.
 std::vector<std::uint32_t> arrangements(std::uint32_t n_samples, std::uint64_t family, int which,
-                                        std::uint32_t side);
+                                        std::uint32_t side, std::size_t n_threads,
+                                        const Poll& poll);
 
 // The feature that lends its ties to the rankings (., j), of the features of a stratum.
 inline std::uint32_t tied_like(std::uint64_t family, std::uint32_t j,
@@ -52,6 +53,6 @@ std::vector<float> association_of_rankings(const RankTable& table,
                                            const std::vector<std::uint32_t>& among,
                                            const Outcome& outcome, std::uint64_t family,
                                            std::uint32_t side, std::uint32_t least,
-                                           const Poll& poll);
+                                           std::size_t n_threads, const Poll& poll);
 
 }  // namespace nullforest

@@ -94,7 +94,7 @@ ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum
                      const std::vector<std::uint32_t>& n_probes,
                      const std::vector<std::uint8_t>& copies, std::uint64_t seed,
                      const EvaluationRates& rates, const std::vector<Rankings>& rankings,
-                     const Poll& poll) {
+                     std::size_t n_threads, const Poll& poll) {
     const std::uint32_t S = static_cast<std::uint32_t>(table.n_samples());
     const std::vector<Name> names = numbered(n_probes);
     const auto features = features_by_stratum(table, feature_stratum, copies);
@@ -108,62 +108,67 @@ ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum
     for (std::size_t s = 0; s < n_strata; ++s) {
         set.members[s].resize(n_probes[s]);
         const std::uint64_t family = family_key(seed, s);
-        a[s] = arrangements(S, family, 0, rankings[s].side);
-        b[s] = arrangements(S, family, 1, rankings[s].side);
+        a[s] = arrangements(S, family, 0, rankings[s].side, n_threads, poll);
+        b[s] = arrangements(S, family, 1, rankings[s].side, n_threads, poll);
         if (rankings[s].side > 0 && n_probes[s] > 0)
             heaviest[s] = *std::max_element(rankings[s].weight.begin(), rankings[s].weight.end());
     }
 
+    set.id.resize(names.size());
+    set.weight.assign(names.size(), 1.0);
+    set.acceptance.resize(names.size());
+    for (std::uint32_t p = 0; p < names.size(); ++p) {
+        set.members[names[p].stratum][names[p].number] = p;
+        set.stratum.push_back(names[p].stratum);
+        set.number_in_stratum.push_back(names[p].number);
+    }
+
     const ShuffleShape shape(S);
-    std::vector<std::uint32_t> arrangement(S), order(S);
-    std::vector<std::uint8_t> stays(S);
     std::vector<std::uint64_t> distinct(table.n_words());
     for (std::uint32_t i = 0; i + 1 < S; ++i) distinct[i / 64] |= std::uint64_t{1} << i % 64;
-    Pulse pulse(poll);
-    for (const Name& name : names) {
-        pulse();
-        const std::uint32_t s = name.stratum, p = set.size(), side = rankings[s].side;
-        const std::uint64_t family = family_key(seed, s);
-        const std::uint64_t* differs = distinct.data();
-        std::uint32_t n_known = S;
-        double weight = 1.0;
-        if (side > 0) {
-            const std::uint32_t i = rankings[s].number[name.number] / side;
-            const std::uint32_t j = rankings[s].number[name.number] % side;
-            for (std::uint32_t x = 0; x < S; ++x)
-                order[x] = a[s][std::size_t{i} * S + b[s][std::size_t{j} * S + x]];
-            if (copies[s]) differs = table.differs(tied_like(family, j, features[s]));
-            set.id.push_back(ranking_id(family, i, j));
-            weight = rankings[s].weight[name.number];
-        } else {
-            const std::uint64_t key = step(family, name.number);
-            const auto& among = features[s];
-            const std::uint32_t f =
-                among[below(step(key, 1), static_cast<std::uint32_t>(among.size()))];
-            differs = table.differs(f);
-            n_known = table.n_known(f);
-            Shuffle(shape, step(key, 0)).next(S, arrangement.data());
-            mark_shared(table, among, f, key, stays);
-            std::uint32_t placed = 0;
-            for (std::uint32_t sample : arrangement)
-                if (!stays[sample]) order[placed++] = sample;
-            for (std::uint32_t sample = 0; sample < S; ++sample)
-                if (stays[sample]) order[placed++] = sample;
-            set.id.push_back(probe_id(key));
+    parallel_for(names.size(), n_threads, poll, [&](Tasks& tasks) {
+        std::vector<std::uint32_t> arrangement(S), order(S);
+        std::vector<std::uint8_t> stays(S);
+        for (std::size_t p; tasks.next(p);) {
+            const std::uint32_t s = names[p].stratum, number = names[p].number;
+            const std::uint32_t side = rankings[s].side;
+            const std::uint64_t family = family_key(seed, s);
+            const std::uint64_t* differs = distinct.data();
+            std::uint32_t n_known = S;
+            if (side > 0) {
+                const std::uint32_t i = rankings[s].number[number] / side;
+                const std::uint32_t j = rankings[s].number[number] % side;
+                for (std::uint32_t x = 0; x < S; ++x)
+                    order[x] = a[s][std::size_t{i} * S + b[s][std::size_t{j} * S + x]];
+                if (copies[s]) differs = table.differs(tied_like(family, j, features[s]));
+                set.id[p] = ranking_id(family, i, j);
+                set.weight[p] = rankings[s].weight[number];
+            } else {
+                const std::uint64_t key = step(family, number);
+                const auto& among = features[s];
+                const std::uint32_t f =
+                    among[below(step(key, 1), static_cast<std::uint32_t>(among.size()))];
+                differs = table.differs(f);
+                n_known = table.n_known(f);
+                Shuffle(shape, step(key, 0)).next(S, arrangement.data());
+                mark_shared(table, among, f, key, stays);
+                std::uint32_t placed = 0;
+                for (std::uint32_t sample : arrangement)
+                    if (!stays[sample]) order[placed++] = sample;
+                for (std::uint32_t sample = 0; sample < S; ++sample)
+                    if (stays[sample]) order[placed++] = sample;
+                set.id[p] = probe_id(key);
+            }
+            if (copies[s])
+                for (std::uint32_t start = 0, i = 0; i < S; ++i)
+                    if (i + 1 == S || (differs[i / 64] >> i % 64 & 1)) {
+                        std::sort(order.begin() + start, order.begin() + i + 1);
+                        start = i + 1;
+                    }
+            set.table->set(p, order.data(), differs, n_known);
+            set.acceptance[p] = static_cast<std::uint64_t>(0x1p32 * (set.weight[p] / heaviest[s]));
         }
-        if (copies[s])
-            for (std::uint32_t start = 0, i = 0; i < S; ++i)
-                if (i + 1 == S || (differs[i / 64] >> i % 64 & 1)) {
-                    std::sort(order.begin() + start, order.begin() + i + 1);
-                    start = i + 1;
-                }
-        set.table->set(p, order.data(), differs, n_known);
-        set.weight.push_back(weight);
-        set.acceptance.push_back(static_cast<std::uint64_t>(0x1p32 * (weight / heaviest[s])));
-        set.members[s][name.number] = p;
-        set.stratum.push_back(s);
-        set.number_in_stratum.push_back(name.number);
-    }
+    });
     return set;
 }
 

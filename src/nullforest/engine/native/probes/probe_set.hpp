@@ -81,6 +81,6 @@ ProbeSet make_probes(const RankTable& table, const std::int64_t* feature_stratum
                      const std::vector<std::uint32_t>& n_probes,
                      const std::vector<std::uint8_t>& copies, std::uint64_t seed,
                      const EvaluationRates& rates, const std::vector<Rankings>& rankings,
-                     const Poll& poll);
+                     std::size_t n_threads, const Poll& poll);
 
 }  // namespace nullforest

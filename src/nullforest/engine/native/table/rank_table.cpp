@@ -53,7 +53,7 @@ RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
     const std::size_t S = plain.n_samples(), F = plain.n_features(), k = rows_.size() / S;
     matrix_.n_features = F * (k + 1);
     allocate();
-    has_missing_ = plain.has_missing_;
+    has_missing_ = plain.has_missing();
     std::mutex merge;
     parallel_for(k + 1, n_threads, poll, [&](Tasks& tasks) {
         std::vector<std::uint32_t> order(S), place(S);
@@ -86,7 +86,7 @@ void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::
                     std::uint32_t n_known) {
     std::copy(differs, differs + n_words(), own_differs_.get() + feature * n_words());
     n_known_[feature] = n_known;
-    if (n_known < n_samples() && !has_missing_) has_missing_ = true;
+    if (n_known < n_samples()) has_missing_.store(true, std::memory_order_relaxed);
     store(feature, order);
 }
 

@@ -132,7 +132,7 @@ public:
     }
     // Positions that hold a value; missing ones follow.
     std::uint32_t n_known(std::size_t feature) const { return n_known_[feature]; }
-    bool has_missing() const { return has_missing_; }
+    bool has_missing() const { return has_missing_.load(std::memory_order_relaxed); }
     // Per feature: whether it has equal values, missing values.
     static constexpr std::uint8_t kTied = 1, kMissing = 2;
     const std::uint8_t* flags() const { return flags_.data(); }
@@ -221,7 +221,7 @@ private:
     const std::uint64_t* differs_ = nullptr;
     std::vector<std::uint32_t> n_known_;
     std::vector<std::uint8_t> flags_;
-    bool has_missing_ = false;
+    std::atomic<bool> has_missing_{false};  // columns are set on several threads
     std::uint64_t fingerprint_ = 0;
     std::int64_t infinite_feature_ = -1;
 };
