@@ -96,7 +96,7 @@ private:
         std::uint64_t open = ~std::uint64_t{0};
         if (best_.found) open = node_.open(table_, feature, best_.value);
         if (!open) return {};
-        steps_.enter(node, feature);
+        steps_.enter(node, feature, *score_);
         // Few steps may hold a split that is better than the best at the end of a step.
         const ColumnBest<Score> end = steps_.best_end(*score_, min_leaf_);
         if (end.found && (!best_.found || end.value > best_.value))

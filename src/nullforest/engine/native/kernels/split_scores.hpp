@@ -113,6 +113,18 @@ public:
         right_squares_ -= w * (2 * right - w);
         ClassScore::cross(sample);
     }
+    // Sums of many samples, and the same as if each had crossed.
+    void add_to(std::int64_t* sums, std::uint32_t sample) const {
+        sums[outcome_.label[sample]] += of(sample);
+    }
+    void cross_all(const std::int64_t* sums) {
+        for (std::size_t c = 0; c < total_.size(); ++c) {
+            left_squares_ += sums[c] * (2 * left_[c] + sums[c]);
+            right_squares_ -= sums[c] * (2 * (total_[c] - left_[c]) - sums[c]);
+            left_[c] += sums[c];
+            left_weight_ += sums[c];
+        }
+    }
     Value score() const {
         const std::int64_t right = weight_ - left_weight_;
         return {Wide{left_squares_} * right + Wide{right_squares_} * left_weight_,
@@ -212,6 +224,16 @@ public:
             else
                 left_[q] += w * at(sample, q);
         }
+    }
+    // Sums of many samples, and the same as if each had crossed: one output, whole weights.
+    void add_to(std::int64_t* sums, std::uint32_t sample) const {
+        const Weight w = this->of(sample);
+        sums[0] += w;
+        sums[1] += w * this->y(sample);
+    }
+    void cross_all(const std::int64_t* sums) {
+        this->left_weight_ += sums[0];
+        left_[0] += sums[1];
     }
     Value score() const {
         const double spread = static_cast<double>(this->left_weight_) *

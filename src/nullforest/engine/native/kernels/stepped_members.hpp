@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/column_splits.hpp"
+#include "kernels/stairs_kernel.hpp"
 
 namespace nullforest {
 
@@ -26,21 +27,24 @@ public:
             for (std::size_t b = 0; b < n_lines; ++b) __builtin_prefetch(column + kLine * b, 0, 2);
     }
 
-    // Sorts the members of a node into the steps of a column without missing values.
-    void enter(const NodeQuery& node, std::uint32_t feature) {
+    // Adds up the members of a node in the steps of a column without missing values.
+    template <class Score>
+    void enter(const NodeQuery& node, std::uint32_t feature, const Score& score) {
+        node_ = &node;
         feature_ = feature;
-        table_.rank_bytes() == 2 ? sort_into_steps(node, table_.ranks16(feature))
-                                 : sort_into_steps(node, table_.ranks32(feature));
+        table_.rank_bytes() == 2 ? add_up(table_.ranks16(feature), score)
+                                 : add_up(table_.ranks32(feature), score);
     }
-    // The best of the splits at the ends of steps.
+    // The best of the splits at the ends of steps, where the values surely differ.
     template <class Score>
     ColumnBest<Score> best_end(Score& score, std::uint32_t min_leaf) const {
         ColumnBest<Score> best;
         score.restart();
         for (std::uint32_t b = 0, k = 0; b < RankSteps::kSteps; ++b) {
-            if (k == end_[b]) continue;
-            for (; k < end_[b]; ++k) score.cross(sample(k));
-            offer(k, b, score, min_leaf, best);
+            if (!count_[b]) continue;
+            k += count_[b];
+            score.cross_all(sums_[b]);
+            if (ends_apart(b)) offer(k, score, min_leaf, best, [] { return true; });
         }
         return best;
     }
@@ -48,73 +52,98 @@ public:
     // the members of other steps cross.
     template <class Score>
     ColumnBest<Score> best_of(std::uint64_t open, Score& score, std::uint32_t min_leaf) {
+        table_.rank_bytes() == 2 ? sort_those_in(open, table_.ranks16(feature_))
+                                 : sort_those_in(open, table_.ranks32(feature_));
         ColumnBest<Score> best;
         score.restart();
+        const std::uint64_t* member = sorted_.data();
         for (std::uint32_t b = 0, k = 0; b < RankSteps::kSteps; ++b) {
-            const bool is_open = open >> b & 1;
-            if (is_open) std::sort(member_.begin() + k, member_.begin() + end_[b]);
-            while (k < end_[b]) {
-                score.cross(sample(k++));
-                if (is_open && offer(k, b, score, min_leaf, best)) return best;
+            if (!(open >> b & 1)) {
+                if (count_[b]) score.cross_all(sums_[b]);
+                k += count_[b];
+                continue;
+            }
+            for (const std::uint64_t* end = member + count_[b]; member < end; ++member) {
+                score.cross(static_cast<std::uint32_t>(*member));
+                const auto rank = static_cast<std::uint32_t>(*member >> 32);
+                const auto differ = [&] {
+                    const std::uint32_t next = member + 1 == end
+                                                   ? rank_after(rank)
+                                                   : static_cast<std::uint32_t>(member[1] >> 32);
+                    return any_bit(table_.differs(feature_), rank, next);
+                };
+                if (offer(++k, score, min_leaf, best, differ)) return best;
             }
         }
         return best;
     }
 
 private:
-    std::uint32_t sample(std::uint32_t k) const { return static_cast<std::uint32_t>(member_[k]); }
-
-    // The split after k members, the last of them in step b; true when nothing can beat it.
-    template <class Score>
-    bool offer(std::uint32_t k, std::uint32_t b, Score& score, std::uint32_t min_leaf,
-               ColumnBest<Score>& best) const {
-        const std::uint32_t n = static_cast<std::uint32_t>(member_.size());
-        if (k < min_leaf || k + min_leaf > n || k == n) return false;
+    // The split after k members; true when nothing can beat it. differ(): whether the values on both
+    // sides do.
+    template <class Score, class Differ>
+    bool offer(std::uint32_t k, Score& score, std::uint32_t min_leaf, ColumnBest<Score>& best,
+               const Differ& differ) const {
+        if (k < min_leaf || k + min_leaf > node_->n || k == node_->n) return false;
         const auto value = score.score();
         if (best.found && !(value > best.value)) return false;
-        if ((table_.flags()[feature_] & RankTable::kTied) && !differ_after(k, b)) return false;
+        if ((table_.flags()[feature_] & RankTable::kTied) && !differ()) return false;
         best.found = true;
         best.value = value;
         best.split = {feature_, k, false};
         return score.perfect(value);
     }
+    bool ends_apart(std::uint32_t b) const {
+        const std::uint32_t last = table_.steps()->begins()[b + 1] - 1;
+        return last + 1 < table_.n_samples() &&
+               (table_.differs(feature_)[last / 64] >> last % 64 & 1);
+    }
+    // The rank of the next member. (A damaged table may have none: then the last of all.)
+    std::uint32_t rank_after(std::uint32_t rank) const {
+        auto next = static_cast<std::uint32_t>(table_.n_samples()) - 1;
+        const auto look = [&](const auto* ranks) {
+            for (std::uint32_t i = 0; i < node_->n; ++i) {
+                const std::uint32_t r = ranks[node_->samples[i]];
+                next = r > rank && r < next ? r : next;
+            }
+        };
+        table_.rank_bytes() == 2 ? look(table_.ranks16(feature_)) : look(table_.ranks32(feature_));
+        return next;
+    }
 
-    template <class Rank>
-    void sort_into_steps(const NodeQuery& node, const Rank* rank) {
+    template <class Rank, class Score>
+    void add_up(const Rank* rank, const Score& score) {
         const std::uint8_t* step_of = table_.steps()->step_of();
-        std::uint32_t next[RankSteps::kSteps + 1] = {};
-        member_.resize(node.n);
-        step_.resize(node.n);
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            step_[i] = step_of[rank[node.samples[i]]];
-            ++next[step_[i] + 1];
-        }
-        for (std::uint32_t b = 0; b < RankSteps::kSteps; ++b) next[b + 1] += next[b];
-        std::copy(next + 1, next + RankSteps::kSteps + 1, end_);
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::uint32_t s = node.samples[i];
-            member_[next[step_[i]]++] = std::uint64_t{rank[s]} << 32 | s;
+        step_.resize(node_->n);
+        std::fill(count_, count_ + RankSteps::kSteps, 0);
+        for (auto& sums : sums_) std::fill(sums, sums + kMostSums, 0);
+        for (std::uint32_t i = 0; i < node_->n; ++i) {
+            const std::uint32_t s = node_->samples[i], step = step_[i] = step_of[rank[s]];
+            ++count_[step];
+            score.add_to(sums_[step], s);
         }
     }
-    // Whether the values of the members k and k + 1, counted from 1, differ; the first is in step b,
-    // which is sorted, or at its end.
-    bool differ_after(std::uint32_t k, std::uint32_t b) const {
-        const auto at = [&](std::uint32_t i) { return member_.begin() + i; };
-        std::uint64_t before = member_[k - 1], after = member_[k];
-        if (k == end_[b]) {
-            before = *std::max_element(at(b ? end_[b - 1] : 0), at(k));
-            while (end_[b] == k) ++b;
-            after = *std::min_element(at(k), at(end_[b]));
+    template <class Rank>
+    void sort_those_in(std::uint64_t open, const Rank* rank) {
+        sorted_.resize(node_->n + 1);
+        std::uint32_t found = 0;
+        for (std::uint32_t i = 0; i < node_->n; ++i) {  // written, and overwritten if not wanted
+            const std::uint32_t s = node_->samples[i];
+            sorted_[found] = std::uint64_t{rank[s]} << 32 | s;
+            found += open >> step_[i] & 1;
         }
-        return any_bit(table_.differs(feature_), static_cast<std::uint32_t>(before >> 32),
-                       static_cast<std::uint32_t>(after >> 32));
+        std::sort(sorted_.begin(), sorted_.begin() + found);
     }
+
+    static constexpr std::uint32_t kMostSums = StairsTask::kMostClasses;
 
     const RankTable& table_;
     std::uint32_t feature_ = 0;
-    std::vector<std::uint64_t> member_;  // rank and sample
-    std::vector<std::uint8_t> step_;
-    std::uint32_t end_[RankSteps::kSteps];
+    const NodeQuery* node_ = nullptr;
+    std::vector<std::uint8_t> step_;      // of each member
+    std::vector<std::uint64_t> sorted_;   // rank and sample of the members of open steps
+    std::uint32_t count_[RankSteps::kSteps];  // members of each step
+    std::int64_t sums_[RankSteps::kSteps][kMostSums];  // of each step, as the score adds them up
 };
 
 }  // namespace nullforest

@@ -13,6 +13,11 @@ TieProfile profile_ties(const RankTable& table, const Poll& poll) {
     profile.n_missing.resize(F);
     Pulse pulse(poll);
     for (std::size_t f = 0; f < F; ++f, pulse()) {
+        profile.n_missing[f] = static_cast<std::int64_t>(S) - table.n_known(f);
+        if (!(table.flags()[f] & RankTable::kTied)) {
+            profile.n_levels[f] = profile.equal_pairs[f] = static_cast<std::int64_t>(S);
+            continue;
+        }
         const std::uint64_t* differs = table.differs(f);
         std::int64_t levels = 1, equal = 0, start = 0;
         const auto end_level = [&](std::int64_t next) {
@@ -25,7 +30,6 @@ TieProfile profile_ties(const RankTable& table, const Poll& poll) {
         end_level(static_cast<std::int64_t>(S));
         profile.n_levels[f] = levels;
         profile.equal_pairs[f] = equal;
-        profile.n_missing[f] = static_cast<std::int64_t>(S) - table.n_known(f);
     }
     return profile;
 }
