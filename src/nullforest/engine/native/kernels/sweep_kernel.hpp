@@ -22,8 +22,9 @@ struct SweepTask : BinaryTask<unsigned __int128> {
     static constexpr std::uint32_t kNarrow = 1u << 16;
     static constexpr std::uint32_t kVector = 16;  // entries of scratch that may be read too many
     static constexpr std::uint32_t kPlanes = 6;  // of a column
-    // Members from which planes are worth it; measured.
-    static constexpr std::uint32_t kFewestByPlanes = 16;
+    // Members from which planes are worth it, among fewer than so many candidates and more; measured.
+    static constexpr std::uint32_t kFewestByPlanes = 33, kFewCandidates = 64;
+    static constexpr std::uint32_t kFewestByPlanesOfMany = 16;
 
     // the rank table
     std::uint32_t rank_bytes;  // 1: codes

@@ -54,7 +54,10 @@ public:
         for (std::uint32_t i = 0; i < node.n; ++i)
             *next[outcome_.label[node.samples[i]]]++ = node.samples[i];
         task.n_ones = ones;
-        by_planes_ = bitmaps_ && node.n >= SweepTask::kFewestByPlanes && node.n < SweepTask::kNarrow;
+        const bool few = task.pool.count < SweepTask::kFewCandidates;
+        const std::uint32_t fewest =
+            few ? SweepTask::kFewestByPlanes : SweepTask::kFewestByPlanesOfMany;
+        by_planes_ = bitmaps_ && node.n >= fewest && node.n < SweepTask::kNarrow;
         if (by_planes_) {
             std::uint64_t *member = words_of(0), *one = words_of(1);
             std::fill(member, member + 2 * task.plane_words, 0);
