@@ -38,7 +38,7 @@ def compute(cell: Cell, seed: int, run: int) -> Record:
 
 def derived_seed(*numbers: int) -> int:
     """A seed that belongs to these numbers."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0]) >> 1
 
 
 def _independent_data(

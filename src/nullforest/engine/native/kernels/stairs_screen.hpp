@@ -66,7 +66,7 @@ private:
     };
 
     static constexpr std::uint32_t kSmall = 32;
-    static constexpr std::uint32_t kSteps = 64, kFew = 64;  // members for which half the steps do
+    static constexpr std::uint32_t kSteps = 64, kFew = 128;  // members for which half the steps do
 
     std::int32_t rounded(std::uint32_t i) const {
         return static_cast<std::int16_t>(task_.low[i] | task_.high[i] << 8);
