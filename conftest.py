@@ -9,9 +9,9 @@ from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
-settings.register_profile("patient", deadline=None)  # a deadline would be an assertion on the clock
-if not os.environ.get("CI"):  # there Hypothesis has a profile of its own, as patient, and repeatable
-    settings.load_profile("patient")
+# A deadline would be an assertion on the clock.
+settings.register_profile("patient", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)
