@@ -227,11 +227,13 @@ void RankTable::rank_block(std::size_t begin, std::size_t end, Worker& worker, T
                     S);
         const auto* entries = sorter.entries.data();
         std::uint64_t* differs = own_differs_.get() + f * n_words();
+        int tied = 0;  // many at once
+        for (std::size_t p = 0; p + 1 < S; ++p) tied |= entries[p].key() == entries[p + 1].key();
         for (std::size_t w = 0; w < n_words(); ++w) {
-            std::uint64_t word = 0;
-            const std::size_t last = std::min<std::size_t>(S - 1, 64 * w + 64);
-            for (std::size_t p = 64 * w; p < last; ++p)
-                word |= std::uint64_t{entries[p].key() != entries[p + 1].key()} << p % 64;
+            const std::size_t first = 64 * w, last = std::min<std::size_t>(S - 1, first + 64);
+            std::uint64_t word = last > first ? ~std::uint64_t{0} >> (64 - (last - first)) : 0;
+            for (std::size_t p = first; tied && p < last; ++p)
+                word ^= std::uint64_t{entries[p].key() == entries[p + 1].key()} << p % 64;
             differs[w] = word;
         }
         for (std::size_t p = 0; p < S; ++p) worker.order[p] = entries[p].sample();
