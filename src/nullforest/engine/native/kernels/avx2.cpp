@@ -157,7 +157,7 @@ void shuffle_avx2(const ShuffleShape& shape, std::uint64_t key, std::uint32_t co
                   std::uint32_t* out) {
     Shuffle(shape, key).next(count, out);
 }
-std::uint64_t stairs_avx2(const StairsTask& task, std::uint32_t column) {
+std::uint64_t stairs_avx2(StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }
 

@@ -127,7 +127,7 @@ void shuffle_avx512(const ShuffleShape& shape, std::uint64_t key, std::uint32_t 
                     std::uint32_t* out) {
     Shuffle(shape, key).next(count, out);
 }
-std::uint64_t stairs_avx512(const StairsTask& task, std::uint32_t column) {
+std::uint64_t stairs_avx512(StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }
 

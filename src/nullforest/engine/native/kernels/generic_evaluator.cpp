@@ -93,10 +93,10 @@ private:
     ColumnBest<Score> best_of(const NodeQuery& node, std::uint32_t feature) {
         if (table_.flags()[feature] & RankTable::kMissing)
             return {feature, members_, *score_, min_leaf_};
-        std::uint64_t open = ~std::uint64_t{0};
-        if (best_.found) open = node_.open(table_, feature, best_.value);
+        std::uint64_t open = best_.found ? node_.open(table_, feature, best_.value)
+                                         : node_.open(table_, feature);
         if (!open) return {};
-        steps_.enter(node, feature, *score_);
+        steps_.enter(node, feature, node_.sums());
         // Few steps may hold a split that is better than the best at the end of a step.
         const ColumnBest<Score> end = steps_.best_end(*score_, min_leaf_);
         if (end.found && (!best_.found || end.value > best_.value))

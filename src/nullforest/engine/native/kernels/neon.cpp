@@ -184,7 +184,7 @@ void shuffle_neon(const ShuffleShape& shape, std::uint64_t key, std::uint32_t co
                   std::uint32_t* out) {
     Shuffle(shape, key).next(count, out);
 }
-std::uint64_t stairs_neon(const StairsTask& task, std::uint32_t column) {
+std::uint64_t stairs_neon(StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }
 

@@ -82,7 +82,7 @@ void shuffle_portable(const ShuffleShape& shape, std::uint64_t key, std::uint32_
                       std::uint32_t* out) {
     Shuffle(shape, key).next(count, out);
 }
-std::uint64_t stairs_portable(const StairsTask& task, std::uint32_t column) {
+std::uint64_t stairs_portable(StairsTask& task, std::uint32_t column) {
     return stairs(task, column);
 }
 

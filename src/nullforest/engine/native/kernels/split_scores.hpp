@@ -113,10 +113,7 @@ public:
         right_squares_ -= w * (2 * right - w);
         ClassScore::cross(sample);
     }
-    // Sums of many samples, and the same as if each had crossed.
-    void add_to(std::int64_t* sums, std::uint32_t sample) const {
-        sums[outcome_.label[sample]] += of(sample);
-    }
+    // The same as if many samples had crossed, of these weights.
     void cross_all(const std::int64_t* sums) {
         for (std::size_t c = 0; c < total_.size(); ++c) {
             left_squares_ += sums[c] * (2 * left_[c] + sums[c]);
@@ -225,12 +222,7 @@ public:
                 left_[q] += w * at(sample, q);
         }
     }
-    // Sums of many samples, and the same as if each had crossed: one output, whole weights.
-    void add_to(std::int64_t* sums, std::uint32_t sample) const {
-        const Weight w = this->of(sample);
-        sums[0] += w;
-        sums[1] += w * this->y(sample);
-    }
+    // The same as if many samples had crossed, of this weight and sum: one output, whole weights.
     void cross_all(const std::int64_t* sums) {
         this->left_weight_ += sums[0];
         left_[0] += sums[1];

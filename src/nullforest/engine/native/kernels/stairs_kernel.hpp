@@ -5,7 +5,8 @@
 // 64 steps of rank (RankSteps), their draws, and what they add to D: one number (their y less the mean
 // of the node, positive and negative parts apart) or one of several classes. Within a step D stays
 // between two bounds; |D|^2 is compared with what the best would have for as many draws on the left.
-// The roundings of the sums are added to |D|, so that no better split is ever missed.
+// The roundings of the parts are added to |D|, so that no better split is ever missed. All sums are of
+// integers; those of a column are kept until the next one is asked for.
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
@@ -13,8 +14,20 @@
 
 namespace nullforest {
 
+// The members of each step of a column.
+struct StairsSums {
+    static constexpr std::uint32_t kSteps = 64, kMost = 8;
+
+    std::uint32_t count[kSteps];
+    // classes: the draws of each; numbers: draws, and draws times the fixed-point number
+    std::int64_t of[kSteps][kMost];
+    // by which steps are tested: |D|^2 at most, and the draws up to a step
+    double square[kSteps], upto[kSteps + 1];
+};
+
 struct StairsTask {
-    static constexpr std::uint32_t kSteps = 64, kMostClasses = 8;
+    static constexpr std::uint32_t kSteps = StairsSums::kSteps, kMostClasses = StairsSums::kMost;
+    static constexpr std::uint32_t kNone = 0xffffffffu;
 
     // the rank table
     const std::uint8_t* block;
@@ -25,7 +38,10 @@ struct StairsTask {
     std::uint32_t n, min_leaf;
     const std::uint32_t* samples;
     std::uint32_t n_classes;  // 0: numbers
-    const double* parts;      // numbers: draws, positive part, negative part, 0
+    // numbers: draws, and 1 in the upper half; positive part and negative part, as integers; draws
+    // times the fixed-point number
+    const std::int64_t* parts;
+    double unit;  // of the parts
     const std::uint32_t* draws;
     const std::uint8_t* classes;
     // of all members: draws, draws of each class, and how much sums of the parts may be off
@@ -33,15 +49,18 @@ struct StairsTask {
     bool counts;  // members count as often as they were drawn
     // to be beaten or reached: |D|^2 / (k (weight - k)), less a margin
     double level;
+    // what was added up last
+    std::uint32_t column = kNone;
+    StairsSums* sums;
 
-    const std::uint8_t* column(std::uint32_t feature) const { return block + feature * stride; }
+    const std::uint8_t* ranks(std::uint32_t feature) const { return block + feature * stride; }
 };
 
 // The steps of a column that may reach the level, one bit each.
-using StairsKernel = std::uint64_t (*)(const StairsTask& task, std::uint32_t column);
-std::uint64_t stairs_portable(const StairsTask&, std::uint32_t);
-std::uint64_t stairs_avx2(const StairsTask&, std::uint32_t);
-std::uint64_t stairs_avx512(const StairsTask&, std::uint32_t);
-std::uint64_t stairs_neon(const StairsTask&, std::uint32_t);
+using StairsKernel = std::uint64_t (*)(StairsTask& task, std::uint32_t column);
+std::uint64_t stairs_portable(StairsTask&, std::uint32_t);
+std::uint64_t stairs_avx2(StairsTask&, std::uint32_t);
+std::uint64_t stairs_avx512(StairsTask&, std::uint32_t);
+std::uint64_t stairs_neon(StairsTask&, std::uint32_t);
 
 }  // namespace nullforest

@@ -27,13 +27,11 @@ public:
             for (std::size_t b = 0; b < n_lines; ++b) __builtin_prefetch(column + kLine * b, 0, 2);
     }
 
-    // Adds up the members of a node in the steps of a column without missing values.
-    template <class Score>
-    void enter(const NodeQuery& node, std::uint32_t feature, const Score& score) {
+    // The members of a node by a column without missing values, added up in steps already.
+    void enter(const NodeQuery& node, std::uint32_t feature, const StairsSums& sums) {
         node_ = &node;
         feature_ = feature;
-        table_.rank_bytes() == 2 ? add_up(table_.ranks16(feature), score)
-                                 : add_up(table_.ranks32(feature), score);
+        sums_ = &sums;
     }
     // The best of the splits at the ends of steps, where the values surely differ.
     template <class Score>
@@ -41,9 +39,9 @@ public:
         ColumnBest<Score> best;
         score.restart();
         for (std::uint32_t b = 0, k = 0; b < RankSteps::kSteps; ++b) {
-            if (!count_[b]) continue;
-            k += count_[b];
-            score.cross_all(sums_[b]);
+            if (!sums_->count[b]) continue;
+            k += sums_->count[b];
+            score.cross_all(sums_->of[b]);
             if (ends_apart(b)) offer(k, score, min_leaf, best, [] { return true; });
         }
         return best;
@@ -59,11 +57,11 @@ public:
         const std::uint64_t* member = sorted_.data();
         for (std::uint32_t b = 0, k = 0; b < RankSteps::kSteps; ++b) {
             if (!(open >> b & 1)) {
-                if (count_[b]) score.cross_all(sums_[b]);
-                k += count_[b];
+                if (sums_->count[b]) score.cross_all(sums_->of[b]);
+                k += sums_->count[b];
                 continue;
             }
-            for (const std::uint64_t* end = member + count_[b]; member < end; ++member) {
+            for (const std::uint64_t* end = member + sums_->count[b]; member < end; ++member) {
                 score.cross(static_cast<std::uint32_t>(*member));
                 const auto rank = static_cast<std::uint32_t>(*member >> 32);
                 const auto differ = [&] {
@@ -111,39 +109,24 @@ private:
         return next;
     }
 
-    template <class Rank, class Score>
-    void add_up(const Rank* rank, const Score& score) {
-        const std::uint8_t* step_of = table_.steps()->step_of();
-        step_.resize(node_->n);
-        std::fill(count_, count_ + RankSteps::kSteps, 0);
-        for (auto& sums : sums_) std::fill(sums, sums + kMostSums, 0);
-        for (std::uint32_t i = 0; i < node_->n; ++i) {
-            const std::uint32_t s = node_->samples[i], step = step_[i] = step_of[rank[s]];
-            ++count_[step];
-            score.add_to(sums_[step], s);
-        }
-    }
     template <class Rank>
     void sort_those_in(std::uint64_t open, const Rank* rank) {
+        const std::uint8_t* step_of = table_.steps()->step_of();
         sorted_.resize(node_->n + 1);
         std::uint32_t found = 0;
         for (std::uint32_t i = 0; i < node_->n; ++i) {  // written, and overwritten if not wanted
             const std::uint32_t s = node_->samples[i];
             sorted_[found] = std::uint64_t{rank[s]} << 32 | s;
-            found += open >> step_[i] & 1;
+            found += open >> step_of[rank[s]] & 1;
         }
         std::sort(sorted_.begin(), sorted_.begin() + found);
     }
 
-    static constexpr std::uint32_t kMostSums = StairsTask::kMostClasses;
-
     const RankTable& table_;
     std::uint32_t feature_ = 0;
     const NodeQuery* node_ = nullptr;
-    std::vector<std::uint8_t> step_;      // of each member
-    std::vector<std::uint64_t> sorted_;   // rank and sample of the members of open steps
-    std::uint32_t count_[RankSteps::kSteps];  // members of each step
-    std::int64_t sums_[RankSteps::kSteps][kMostSums];  // of each step, as the score adds them up
+    const StairsSums* sums_ = nullptr;
+    std::vector<std::uint64_t> sorted_;  // rank and sample of the members of open steps
 };
 
 }  // namespace nullforest
