@@ -22,15 +22,16 @@ from nullforest.engine import RankTable, _native
 
 VARIABLE = "NULLFOREST_ISA"
 SETS = ("avx512", "avx2", "neon", "portable")
-#: S, F, trees, candidates, classes (0: a number), bootstrap
+#: S, F, trees, candidates, classes (0: a number), other settings of the forest
 WORKS = {
-    "A, 250 × 5 000": (250, 5_000, 500, 250, 2, False),
-    "B, 100 × 10 000": (100, 10_000, 1_000, 500, 2, False),
-    "C, 500 × 10 242": (500, 10_242, 128, 512, 2, False),
-    "A, bootstrap": (250, 5_000, 100, 250, 2, True),
-    "A, three classes": (250, 5_000, 100, 250, 3, False),
-    "A, numeric target": (250, 5_000, 100, 250, 0, False),
-    "D, 5 000 × 1 000": (5_000, 1_000, 20, 32, 2, False),
+    "A, 250 × 5 000": (250, 5_000, 500, 250, 2, {}),
+    "B, 100 × 10 000": (100, 10_000, 1_000, 500, 2, {}),
+    "C, 500 × 10 242": (500, 10_242, 128, 512, 2, {}),
+    "A, bootstrap": (250, 5_000, 100, 250, 2, {"replace": True}),
+    "A, weights": (250, 5_000, 100, 250, 2, {"sample_weight": np.linspace(0.5, 1.5, 250)}),
+    "A, three classes": (250, 5_000, 100, 250, 3, {}),
+    "A, numeric target": (250, 5_000, 100, 250, 0, {}),
+    "D, 5 000 × 1 000": (5_000, 1_000, 20, 32, 2, {}),
 }
 
 
@@ -47,11 +48,11 @@ def available() -> list[str]:
 
 def times(work: str, repeats: int, probes: str | int) -> dict[str, float]:
     """Best processor seconds by instruction set; all must grow the same forest."""
-    S, F, trees, candidates, classes, replace = WORKS[work]
+    S, F, trees, candidates, classes, others = WORKS[work]
     rng = np.random.default_rng(S + F)
     table = RankTable(rng.normal(size=(S, F)).astype(np.float32))
     y = rng.permutation(np.arange(S) % classes) if classes else rng.normal(size=S)
-    settings = {"trees": trees, "candidates": candidates, "replace": replace, "probes": probes}
+    settings = {"trees": trees, "candidates": candidates, "probes": probes} | others
     settings |= {"max_depth": None, "keep_trees": False, "oob": False, "n_jobs": 1}
     best: dict[str, float] = {}
     counts = []

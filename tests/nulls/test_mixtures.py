@@ -10,6 +10,7 @@ from scipy import stats
 from naive import nulls as naive
 from nullforest.nulls import _binomial
 from nullforest.nulls.binomial_mixture import _CELL as CELL
+from nullforest.nulls.binomial_mixture import _RARE as RARE
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
 from nullforest.nulls.tail import Spliced
 
@@ -176,3 +177,30 @@ def test_the_native_sums_refuse_what_is_no_binomial(trials, chances, weights):
         _binomial.pmf(*parts, 0, 3)
     with pytest.raises(ValueError, match=r"binomial|length"):
         _binomial.sf(*parts, np.zeros(1))
+
+
+@pytest.mark.parametrize("mean", [2_000, 200_000])
+def test_means_of_large_counts_are_sums_over_every_count(mean):
+    rates = np.sort(np.random.default_rng(mean).lognormal(0, 0.4, 40))
+    bulk, tail = (
+        BinomialMixture(
+            np.full(40, 1e7), np.minimum(factor * mean * rates / 1e7, 1), np.full(40, 1 / 40)
+        )
+        for factor in (1.0, 1.05)
+    )
+    at = bulk.quantile(0.02)
+    beyond = np.arange(at + 1, tail.quantile(1e-15 * tail.sf(at)) + 1)
+    factor = float(bulk.sf(at)) / float(tail.sf(at))
+    below = bulk.mean - bulk.beyond(at + 1) * bulk.mean_excess(at + 1)
+    expected = below + factor * tail.sf(beyond).sum()
+    # The slope of a survival function is the pmf.
+    stride = len(beyond) // 4096 + 1
+    error = (stride**2 - 1) / 12 * factor * tail.pmf(at + 1)
+    assert Spliced(bulk, tail, at).mean == pytest.approx(expected, rel=1e-12, abs=error)
+
+    k = np.arange(at + 1, bulk.quantile(RARE * bulk.beyond(at)) + 1)
+    pmf = bulk.pmf(k)
+    mean_excess = np.average(k - at, weights=pmf)
+    variation = np.sqrt(np.average((k - at - mean_excess) ** 2, weights=pmf)) / mean_excess
+    # Some 8 standard deviations in 4 096 steps: (8 / 4096)² / 12 = 3e-7.
+    assert bulk.excess_variation(at) == pytest.approx(variation, rel=1e-6)

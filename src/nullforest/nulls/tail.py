@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nullforest.nulls import constants
-from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.binomial_mixture import BinomialMixture, summation_points
 from nullforest.nulls.distribution import Floats
 from nullforest.nulls.rates import FACTORS, RateModel
 
@@ -67,7 +67,10 @@ class Spliced:
         at = self.splice_point
         below = self.bulk.mean - self.bulk.beyond(at + 1) * self.bulk.mean_excess(at + 1)
         end = self.tail.quantile(1e-15 * float(self.tail.sf(at)))  # the rest is rounding
-        return below + self._factor * float(self.tail.sf(np.arange(at + 1, end + 1)).sum())
+        if end <= at:
+            return below
+        beyond, shares = summation_points(at + 1, end)
+        return below + self._factor * float((shares * self.tail.sf(beyond)).sum())
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""
