@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-from studies import power_page
+from studies import power_page, speed_page
 from studies.calibration import page as calibration
 from studies.pages import DOCS, PAGES
 
@@ -64,8 +64,10 @@ def test_ratios_of_the_readme_are_those_of_the_calibration_page():
     assert all(row in measured for row in quoted)
 
 
-def test_the_readme_quotes_the_power_study():
-    assert power_page.short_table() in (DOCS.parent / "README.md").read_text("utf-8")
+def test_the_readme_quotes_the_power_study_and_the_benchmark():
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    assert power_page.short_table() in readme
+    assert speed_page.short_text() in readme
 
 
 def test_pages_agree_on_the_bagged_null_model_with_many_trees():
