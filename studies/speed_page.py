@@ -85,6 +85,23 @@ def forests() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def scaling() -> pd.DataFrame:
+    """Ranking and growing with more features and more trees."""
+    table = pd.read_csv(RESULTS / "scaling.csv")
+    kept = (table["n_features"] == 10_000) | (table["trees"] == 1_000)
+    table = table[kept & (table["trees"] != 2_000)]
+    counts = {"n_features": "features", "trees": "trees"}
+    columns = {name: table[key].map("{:,}".format) for key, name in counts.items()}
+    shown = pd.DataFrame(columns).replace(",", " ", regex=True)
+    memory = table["memory_over_input"].map("{:.2f}".format)
+    return shown.assign(
+        ranking=table["ranking_seconds"].map(seconds),
+        growing=table["growing_seconds"].map(seconds),
+        # Where X is small, what Python needs besides is more.
+        **{"additional memory ÷ memory of X": memory.where(table["n_features"] > 1_000, "(small)")},
+    )
+
+
 def permutations() -> pd.DataFrame:
     """Forests on permuted labels in one call, beside as many calls."""
     table = pd.read_csv(RESULTS / "engine.csv")
@@ -134,6 +151,7 @@ TABLES = {
     "tables": small_tables,
     "engine": forests,
     "permutations": permutations,
+    "scaling": scaling,
     "instruction sets": instruction_sets,
 }
 
