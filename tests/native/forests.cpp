@@ -134,14 +134,15 @@ ProbeSet draw_probes(const Kind& kind, const RankTable& table, const Outcome& ou
     std::vector<float> association(64, 0.0f);
     if (!missing)
         association = association_of_rankings(table, features[0], outcome, family_key(3, 0), 8,
-                                              kind.min_leaf, [] {});
+                                              kind.min_leaf, 1, [] {});
     hash.add(association);
     for (std::uint32_t p = 0; p < kind.probes; ++p) {
         rankings.number.push_back(p);
         rankings.weight.push_back(1.0 / (1.0 + (p % 3)));
     }
     const EvaluationRates rates{EvaluationRates::kAlways, EvaluationRates::kAlways / 2};
-    return make_probes(table, strata.data(), {kind.probes}, copies, 3, rates, {rankings}, [] {});
+    return make_probes(table, strata.data(), {kind.probes}, copies, 3, rates, {rankings}, 1,
+                       [] {});
 }
 
 const char* name_of(Criterion criterion) {
