@@ -18,6 +18,7 @@ SETTINGS = {
     "probes": {"probes": 300},
     "shadows": {"shadows": 2, "keep_trees": False},
     "bootstrap": {"probes": 0, "replace": True},
+    "bootstrap and probes": {"probes": 100, "replace": True, "max_depth": 4},
 }
 
 
@@ -28,7 +29,14 @@ def data(S, missing=False):
     X[:, 4] = np.round(X[:, 4], 1)
     if missing:
         X[rng.random(S) < 0.1, 5] = np.nan
-    return X, (X[:, 0] + rng.normal(size=S) > 0).astype(int), X[:, 0] + rng.normal(size=S)
+    score = X[:, 0] + rng.normal(size=S)
+    return X, {
+        "two classes": (score > 0).astype(int),
+        "three classes": np.digitize(score, [-0.5, 0.5]),
+        "entropy": np.digitize(score, [-0.5, 0.5]),
+        "numbers": score,
+        "two outputs": np.column_stack([score, rng.normal(size=S)]),
+    }
 
 
 def columns_binned(X, bins):
@@ -44,12 +52,13 @@ def test_the_forest_is_that_of_the_binned_columns(S, bins, name, isa, monkeypatc
         pytest.skip(f"this build or processor has no {isa}")
     settings = {"trees": 2, "keep_trees": True, "seed": bins} | SETTINGS[name]
     for missing in (False, True):
-        X, classes, numbers = data(S, missing)
-        for y in (classes, numbers):
-            table = RankTable(X, bins=bins)
+        X, targets = data(S, missing)
+        table, by_hand = RankTable(X, bins=bins), RankTable(columns_binned(X, bins))
+        for kind, y in targets.items():
+            settings["criterion"] = "entropy" if kind == "entropy" else "auto"
             fast = nf.grow(table, y, **settings)
             monkeypatch.setenv("NULLFOREST_ISA", "generic")
-            naive = nf.grow(RankTable(columns_binned(X, bins)), y, **settings)
+            naive = nf.grow(by_hand, y, **settings)
             monkeypatch.setenv("NULLFOREST_ISA", isa)
             assert np.array_equal(fast.tally.counts, naive.tally.counts)
             if settings.get("probes", 0):
@@ -61,7 +70,8 @@ def test_the_forest_is_that_of_the_binned_columns(S, bins, name, isa, monkeypatc
 
 
 def test_thresholds_lie_between_values():
-    X, y, _ = data(1500)
+    X, targets = data(1500)
+    y = targets["two classes"]
     forest = nf.grow(RankTable(X, bins=16), y, trees=1, samples=1.0, max_depth=None, probes=0)
     tree = forest.trees[0]
     root_left = X[:, tree.feature[0]] <= tree.threshold[0]
@@ -82,7 +92,8 @@ def test_bins_by_default_from_20_000_samples_on():
 def test_a_binned_table_in_a_folder_and_by_blocks(tmp_path):
     from scipy import sparse
 
-    X, y, _ = data(600)
+    X, targets = data(600)
+    y = targets["two classes"]
     plain = RankTable(X, bins=20)
     folder = RankTable(X, bins=20, folder=tmp_path / "table")
     columns = RankTable(sparse.csc_matrix(X), bins=20)
@@ -103,12 +114,11 @@ def test_bins_need_many_samples():
 
 
 @pytest.mark.parametrize("S", [600, 1500])
-@pytest.mark.parametrize("target", ["classes", "numbers"])
+@pytest.mark.parametrize("target", ["two classes", "numbers"])
 def test_thresholds_send_every_sample_where_the_tree_sent_it(S, target):
-    X, classes, numbers = data(S)
+    X, targets = data(S)
     settings = {"trees": 3, "samples": 1.0, "keep_trees": True, "max_depth": None, "probes": 0}
-    y = classes if target == "classes" else numbers
-    forest = nf.grow(RankTable(X, bins=40), y, **settings)
+    forest = nf.grow(RankTable(X, bins=40), targets[target], **settings)
     leaves = forest.apply(X)
     for number, tree in enumerate(forest.trees):
         found = np.bincount(leaves[:, number], minlength=len(tree))

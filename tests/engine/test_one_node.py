@@ -88,6 +88,21 @@ def test_best_split_of_larger_tables(criterion, S):
         check(X, y, criterion, weight, 1, case)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+@pytest.mark.parametrize("S", [600, 1100])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_best_split_of_many_samples_with_few_values(criterion, S, n_classes):
+    rng = np.random.default_rng([S, n_classes])
+    for case in range(3):
+        X = np.round(rng.normal(size=(S, 2)) * [0.8, 2.0])
+        if case > 0:
+            X[rng.random((S, 2)) < 0.2] = np.nan
+        y = draw_outcome(rng, criterion, S, n_classes)
+        if case == 2:  # a missing value tells something
+            y[np.isnan(X[:, 1])] = y[np.isnan(X[:, 1])][0]
+        check(X, y, criterion, None, [1, 1, 90][case], case)
+
+
 def test_constant_columns_never_split():
     X = np.zeros((20, 3))
     X[:, 1] = np.arange(20)

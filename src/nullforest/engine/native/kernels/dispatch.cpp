@@ -88,7 +88,7 @@ Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Setti
         kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);
     else if (scan_fits(table, outcome, settings, weighting))
         kernel.scan = NULLFOREST_VERSION(settings.isa, scan);
-    if (!kernel.sweep && !table.by_order() && weighting != Weighting::reals &&
+    if (!kernel.sweep && !table.by_order() && !table.codes() && weighting != Weighting::reals &&
         ((outcome.criterion == Criterion::variance && outcome.n_outputs == 1) ||
          (outcome.criterion == Criterion::gini && outcome.n_classes <= StairsTask::kMostClasses)))
         kernel.stairs = NULLFOREST_VERSION(settings.isa, stairs);

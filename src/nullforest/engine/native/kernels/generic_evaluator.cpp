@@ -1,5 +1,5 @@
-// The search for any criterion, weights and data: members sorted by each candidate in turn.
-#include "kernels/column_splits.hpp"
+// The search for any criterion, weights and data, one candidate after the other.
+#include "kernels/column_search.hpp"
 #include "kernels/evaluator.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/split_scores.hpp"
@@ -16,36 +16,36 @@ class GenericEvaluator final : public Evaluator {
 public:
     GenericEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings)
         : outcome_(outcome),
-          min_leaf_(settings.min_leaf),
           pool_{ShuffleShape(settings.pool), settings.candidates},
-          members_(table) {}
+          columns_(table, outcome, settings) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         pool_.features = pool;
+        bag_ = &bag;
         score_ = std::make_unique<Score>(outcome_, bag);
     }
 
     bool best_split(const NodeQuery& node, Split& split) override {
-        members_.enter(node.samples, node.n);
         score_->enter(node.samples, node.n);
+        columns_.enter(*bag_, node, *score_);
         ColumnBest<Score> best;
         Candidates(pool_, node.draw_key).each([&](std::uint32_t feature, std::uint32_t place) {
-            const ColumnBest<Score> found(feature, members_, *score_, min_leaf_);
+            const ColumnBest<Score> found = columns_.best_of(feature);
             if (!found.found || (best.found && !(found.value > best.value))) return false;
             best = found;
             best.split.place = place;
             return best.split.perfect = score_->perfect(best.value);
         });
-        members_.leave();
+        columns_.leave();
         split = best.split;
         return best.found;
     }
 
 private:
     const Outcome& outcome_;
-    std::uint32_t min_leaf_;
+    const Bag* bag_ = nullptr;
     CandidatePool pool_;
-    SortedMembers members_;
+    ColumnSearch<Score> columns_;
     std::unique_ptr<Score> score_;
 };
 

@@ -29,11 +29,14 @@ inline bool operator>(const Fraction& a, const Fraction& b) {
 // The weights of a node and of its left side, whole (std::int64_t) or real (double).
 //
 // Every score class: enter(node) once per node, restart() per candidate, cross(sample) per sample
-// that goes left, then score(). perfect(score): whether both children are surely pure.
+// that goes left, then score(). perfect(score): whether both children are surely pure. kAdds: whether
+// samples add up exactly, in any order, so that cross_all(sums) does what crossing them one by one
+// does; the sums are the draws of each class, or the draws and the sum of each output.
 template <class Weight>
 class SplitScore {
 public:
     static constexpr bool kReal = std::is_same_v<Weight, double>;
+    static constexpr bool kAdds = !kReal;
 
     SplitScore(const Outcome& outcome, const Bag& bag) : outcome_(outcome), bag_(bag) {}
     bool perfect(double) const { return pair_; }  // roundings hide any other
@@ -68,6 +71,7 @@ protected:
 template <class Weight>
 class ClassScore : public SplitScore<Weight> {
 public:
+    static constexpr bool kClasses = true;
     ClassScore(const Outcome& outcome, const Bag& bag)
         : SplitScore<Weight>(outcome, bag), total_(outcome.n_classes), left_(outcome.n_classes) {}
 
@@ -113,7 +117,6 @@ public:
         right_squares_ -= w * (2 * right - w);
         ClassScore::cross(sample);
     }
-    // The same as if many samples had crossed, of these weights.
     void cross_all(const std::int64_t* sums) {
         for (std::size_t c = 0; c < total_.size(); ++c) {
             left_squares_ += sums[c] * (2 * left_[c] + sums[c]);
@@ -153,6 +156,15 @@ public:
         const std::int64_t w = of(sample), right = total_[c] - left_[c];
         terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
         ClassScore::cross(sample);
+    }
+    void cross_all(const std::int64_t* sums) {
+        const auto& q = outcome_.entropy_terms;
+        for (std::size_t c = 0; c < total_.size(); ++c) {
+            const std::int64_t w = sums[c], right = total_[c] - left_[c];
+            terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
+            left_[c] += w;
+            left_weight_ += w;
+        }
     }
     Value score() const {
         return terms_ - outcome_.entropy_terms[left_weight_] -
@@ -196,6 +208,7 @@ template <class Weight>
 class VarianceScore : public SplitScore<Weight> {
 public:
     using Value = double;
+    static constexpr bool kClasses = false;
     VarianceScore(const Outcome& outcome, const Bag& bag)
         : SplitScore<Weight>(outcome, bag), total_(outcome.n_outputs), left_(outcome.n_outputs) {}
 
@@ -222,10 +235,9 @@ public:
                 left_[q] += w * at(sample, q);
         }
     }
-    // The same as if many samples had crossed, of this weight and sum: one output, whole weights.
     void cross_all(const std::int64_t* sums) {
         this->left_weight_ += sums[0];
-        left_[0] += sums[1];
+        for (std::size_t q = 0; q < left_.size(); ++q) left_[q] += sums[1 + q];
     }
     Value score() const {
         const double spread = static_cast<double>(this->left_weight_) *
@@ -257,6 +269,7 @@ class NeighbourhoodScore : public SplitScore<Weight> {
 public:
     using Value = std::conditional_t<SplitScore<Weight>::kReal, double, Fraction>;
     using SplitScore<Weight>::perfect;
+    static constexpr bool kAdds = false;
     NeighbourhoodScore(const Outcome& outcome, const Bag& bag)
         : SplitScore<Weight>(outcome, bag), row_(outcome.n_samples), crossed_(outcome.n_samples) {}
 

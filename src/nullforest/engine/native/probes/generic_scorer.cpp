@@ -1,5 +1,5 @@
 // Scoring of probes for any criterion, weights and data, and the choice of the fastest scorer.
-#include "kernels/column_splits.hpp"
+#include "kernels/column_search.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/scan_node.hpp"
 #include "kernels/sweep_node.hpp"
@@ -18,26 +18,26 @@ public:
     GenericScorer(const RankTable& table, const RankTable& probes, const Outcome& outcome,
                   const Settings& settings)
         : outcome_(outcome),
-          min_leaf_(settings.min_leaf),
           pool_{ShuffleShape(settings.pool), settings.candidates},
-          members_(table),
-          probe_members_(probes) {}
+          features_(table, outcome, settings),
+          probes_(probes, outcome, settings) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         pool_.features = pool;
+        bag_ = &bag;
         score_ = std::make_unique<Score>(outcome_, bag);
     }
 
     void score(const NodeQuery& node, const Split* winner,
                const std::vector<Evaluation>& evaluations, std::vector<Win>& wins) override {
         if (evaluations.empty()) return;
-        members_.enter(node.samples, node.n);
-        probe_members_.enter(node.samples, node.n);
         score_->enter(node.samples, node.n);
+        features_.enter(*bag_, node, *score_);
+        probes_.enter(*bag_, node, *score_);
         Best winning;
-        if (winner) winning = best_of(members_, winner->feature);
+        if (winner) winning = features_.best_of(winner->feature);
         for (const Evaluation& probe : evaluations) {
-            const Best best = best_of(probe_members_, probe.column);
+            const Best best = probes_.best_of(probe.column);
             if (!best.found) continue;
             bool won = true;
             if (winner && score_->perfect(winning.value) && score_->perfect(best.value))
@@ -50,22 +50,19 @@ public:
                 won = !(winning.value > best.value) || beats_all_others(node, best, winner->place);
             if (won) wins.push_back({probe.probe, best.split});
         }
-        probe_members_.leave();
-        members_.leave();
+        probes_.leave();
+        features_.leave();
     }
 
 private:
     using Best = ColumnBest<Score>;
-    Best best_of(SortedMembers& members, std::uint32_t column) {
-        return {column, members, *score_, min_leaf_};
-    }
 
     // The probe takes the winner's place. Most are beaten by one of the first candidates.
     bool beats_all_others(const NodeQuery& node, const Best& probe, std::uint32_t place) {
         bool beaten = false;
         Candidates(pool_, node.draw_key).each([&](std::uint32_t feature, std::uint32_t i) {
             if (i == place) return false;
-            const Best other = best_of(members_, feature);
+            const Best other = features_.best_of(feature);
             beaten = other.found && (i < place ? !(probe.value > other.value)
                                                : other.value > probe.value);
             return beaten;
@@ -74,9 +71,9 @@ private:
     }
 
     const Outcome& outcome_;
-    std::uint32_t min_leaf_;
+    const Bag* bag_ = nullptr;
     CandidatePool pool_;
-    SortedMembers members_, probe_members_;
+    ColumnSearch<Score> features_, probes_;
     std::unique_ptr<Score> score_;
 };
 
@@ -102,7 +99,8 @@ std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable
     };
     const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
     if (kernel.walk) return screened((WalkNode*)nullptr, kernel.walk);
-    if (kernel.sweep && (!probes.by_order() || probes.codes())) return screened((SweepNode*)nullptr, kernel.sweep);
+    if (kernel.sweep && (!probes.by_order() || probes.codes()))
+        return screened((SweepNode*)nullptr, kernel.sweep);
     if (kernel.scan) return screened((ScanNode*)nullptr, kernel.scan);
     return exact;
 }

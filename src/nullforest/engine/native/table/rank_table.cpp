@@ -317,6 +317,7 @@ void RankTable::make_codes() const {
     if (n_samples() <= RankLayout::kFewSamples || most_resident_) return;
     for (std::size_t f = 0; f < n_features(); ++f)
         if (n_levels(f) > kCodes) return;
+    n_codes_.resize(n_features());
     codes_.reset(new std::uint8_t[n_features() * code_stride()]());
     std::vector<std::uint8_t> level(n_samples());
     for (std::size_t f = 0; f < n_features(); ++f) {
@@ -325,6 +326,7 @@ void RankTable::make_codes() const {
             level[p] = code;
             code = static_cast<std::uint8_t>(code + (differs(f)[p / 64] >> p % 64 & 1));
         }
+        n_codes_[f] = static_cast<std::uint16_t>(n_levels(f));
         std::uint8_t* out = codes_.get() + f * code_stride();
         const bool order = by_order();
         each_stored(f, [&](std::uint32_t i, std::uint32_t stored) {

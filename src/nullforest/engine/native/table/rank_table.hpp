@@ -169,6 +169,8 @@ public:
     static constexpr std::size_t kCodes = 256;
     const std::uint8_t* codes() const;
     std::size_t code_stride() const { return (n_samples() + 63) / 64 * 64; }
+    // Of such a table: how many codes a feature has.
+    std::uint32_t n_codes(std::size_t feature) const { return n_codes_[feature]; }
 
     // The steps of rank of a table by ranks; null for others.
     RankSteps* steps() const;
@@ -212,6 +214,7 @@ private:
     std::uint32_t bins_ = 0;
     mutable std::once_flag codes_made_, steps_made_;
     mutable std::unique_ptr<std::uint8_t[]> codes_;
+    mutable std::vector<std::uint16_t> n_codes_;
     mutable std::unique_ptr<RankSteps> steps_;
     std::size_t most_resident_ = 0, value_bytes_ = 0;
     mutable std::atomic<std::size_t> touched_{0};
