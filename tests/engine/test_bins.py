@@ -115,10 +115,12 @@ def test_bins_need_many_samples():
 
 @pytest.mark.parametrize("S", [600, 1500])
 @pytest.mark.parametrize("target", ["two classes", "numbers"])
-def test_thresholds_send_every_sample_where_the_tree_sent_it(S, target):
+@pytest.mark.parametrize("folder", [None, "table"])
+def test_thresholds_send_every_sample_where_the_tree_sent_it(S, target, folder, tmp_path):
     X, targets = data(S)
+    table = RankTable(X, bins=40, folder=tmp_path / folder if folder else None)
     settings = {"trees": 3, "samples": 1.0, "keep_trees": True, "max_depth": None, "probes": 0}
-    forest = nf.grow(RankTable(X, bins=40), targets[target], **settings)
+    forest = nf.grow(table, targets[target], **settings)
     leaves = forest.apply(X)
     for number, tree in enumerate(forest.trees):
         found = np.bincount(leaves[:, number], minlength=len(tree))

@@ -176,40 +176,45 @@ private:
         constexpr std::uint32_t kSteps = 256;
         std::uint32_t shift = 0, counts[kSteps] = {}, step = 0, before = 0;
         while ((n_ranks - 1) >> shift >= kSteps) ++shift;
-        keys_.resize(n);
+        rank_.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) {
             const std::uint32_t r = rank[samples_[i]];
-            keys_[i] = r;
+            rank_[i] = r;
             ++counts[r >> shift];
         }
         while (before + counts[step] < n_left) before += counts[step++];
         std::uint32_t greatest = step;
         if (shift > 0) {
             within_.clear();
-            for (const std::uint64_t r : keys_)
-                if (r >> shift == step) within_.push_back(static_cast<std::uint32_t>(r));
+            for (const std::uint32_t r : rank_)
+                if (r >> shift == step) within_.push_back(r);
             const auto last = within_.begin() + (n_left - before - 1);
             std::nth_element(within_.begin(), last, within_.end());
             greatest = *last;
         }
-        std::uint32_t left = 0, right = n_left, next = ~std::uint32_t{0};
+        // Written to both sides, one of which moves on: no branch to foretell.
+        right_.resize(n);
+        std::uint32_t left = 0, right = 0, last = 0, first = 0, next = ~std::uint32_t{0};
         for (std::uint32_t i = 0; i < n; ++i) {
-            const auto r = static_cast<std::uint32_t>(keys_[i]);
-            std::uint32_t& place = r <= greatest ? left : right;
-            sample[place++] = samples_[i];
-            if (r == greatest) std::swap(sample[left - 1], sample[0]);
-            if (r > greatest && r < next) {
+            const std::uint32_t r = rank_[i], goes_left = r <= greatest;
+            sample[left] = right_[right] = samples_[i];
+            if (r == greatest) last = left;
+            if (!goes_left && r < next) {
                 next = r;
-                std::swap(sample[right - 1], sample[n_left]);
+                first = right;
             }
+            left += goes_left;
+            right += 1 - goes_left;
         }
-        std::swap(sample[0], sample[n_left - 1]);
+        std::copy(right_.begin(), right_.begin() + right, sample.begin() + left);
+        std::swap(sample[last], sample[n_left - 1]);
+        std::swap(sample[n_left + first], sample[n_left]);
     }
 
     const RankTable& table_;
     const std::uint32_t* samples_ = nullptr;
     std::vector<std::uint8_t> member_;
-    std::vector<std::uint32_t> slot_, within_;
+    std::vector<std::uint32_t> slot_, rank_, within_, right_;
     std::vector<std::uint64_t> bits_, keys_;
 };
 

@@ -49,7 +49,7 @@ RankTable::RankTable(const RankTable& like, std::size_t n_columns)
 RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
                      std::size_t n_threads, const Poll& poll)
     : matrix_(plain.matrix_), values_(plain.values_), rows_(std::move(rows)),
-      layout_(plain.n_samples()) {
+      layout_(plain.n_samples()), may_have_bins_(plain.may_have_bins_) {
     const std::size_t S = plain.n_samples(), F = plain.n_features(), k = rows_.size() / S;
     matrix_.n_features = F * (k + 1);
     allocate();
@@ -112,6 +112,7 @@ RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
     : matrix_(matrix),
       values_(matrix),
       layout_(matrix.n_samples),
+      may_have_bins_(matrix.n_samples > RankLayout::kFewSamples),
       most_resident_(arrays.most_resident),
       value_bytes_(arrays.value_bytes),
       block_(const_cast<std::uint8_t*>(arrays.block)),  // never written: `set` is not called
@@ -153,7 +154,8 @@ RankTable::RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& po
       values_(matrix),
       layout_(matrix.n_samples),
       first_feature_(first_feature),
-      bins_(bins) {
+      bins_(bins),
+      may_have_bins_(bins > 0) {
     const std::size_t F = n_features();
     allocate();
     std::mutex merge;

@@ -138,7 +138,7 @@ public:
     const std::uint8_t* flags() const { return flags_.data(); }
     // Whether values that differ may have equal ranks in a column, those of a bin.
     bool may_join_values(std::size_t feature) const {
-        return n_samples() > RankLayout::kFewSamples && (flags_[feature] & kTied);
+        return may_have_bins_ && (flags_[feature] & kTied);
     }
     const std::uint32_t* known() const { return n_known_.data(); }
 
@@ -212,6 +212,7 @@ private:
     RankLayout layout_;
     std::size_t first_feature_ = 0;
     std::uint32_t bins_ = 0;
+    bool may_have_bins_ = false;  // those of a table that lies elsewhere are not known
     mutable std::once_flag codes_made_, steps_made_;
     mutable std::unique_ptr<std::uint8_t[]> codes_;
     mutable std::vector<std::uint16_t> n_codes_;
