@@ -24,18 +24,20 @@ inline namespace NULLFOREST_ISA {
 
 class Candidates {
 public:
-    static constexpr std::uint32_t kBatch = FirstCandidates::kMost, kFirst = 16;
+    static constexpr std::uint32_t kBatch = FirstCandidates::kMost, kFirst = 16, kFew = 4;
 
-    Candidates(const CandidatePool& pool, std::uint64_t draw_key)
+    // `tiny`: the search most likely ends with the first candidate.
+    Candidates(const CandidatePool& pool, std::uint64_t draw_key, bool tiny = false)
         : shuffle_(pool.shape, draw_key),
           features_(pool.features),
           first_(pool.first),
-          left_(pool.count) {}
+          left_(pool.count),
+          n_first_(tiny ? kFew : left_ <= kBatch ? kBatch : kFirst) {}
 
     // Draws the next features, up to kBatch, and returns their number; 0 at the end. The first are
     // fewer, since many searches end with them, unless that leaves but a few.
     std::uint32_t next_batch(std::uint32_t* feature) {
-        const std::uint32_t most = started_ || left_ <= kBatch ? kBatch : kFirst;
+        const std::uint32_t most = started_ ? kBatch : n_first_;
         const std::uint32_t count = left_ < most ? left_ : most;
         left_ -= count;
         drawn_ += count;
@@ -134,7 +136,7 @@ private:
     Shuffle shuffle_;
     const std::uint32_t* features_;
     FirstCandidates* first_;
-    std::uint32_t left_, drawn_ = 0;
+    std::uint32_t left_, n_first_, drawn_ = 0;
     bool started_ = false;
     Buffers begun_;
 };
