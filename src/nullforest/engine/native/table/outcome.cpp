@@ -166,6 +166,7 @@ NodeStatistics NodeMeter::of_numbers(const Bag& bag, const std::uint32_t* sample
                                          outcome_.fixed[samples[0] * std::size_t{Q} + q];
         }
     }
+    if (node.pure) return node;
     double top = 0.0, bottom = 0.0;
     for (std::uint32_t i = 0; i < n; ++i) {
         const double w = bag.of(samples[i]);
@@ -176,8 +177,8 @@ NodeStatistics NodeMeter::of_numbers(const Bag& bag, const std::uint32_t* sample
             bottom += w * w * d * d;
         }
     }
-    node.impurity = node.pure ? 0.0 : top / node.weight;
-    node.coupling = node.pure ? 0.0 : coupling(top, bottom, outcome_.whole);
+    node.impurity = top / node.weight;
+    node.coupling = coupling(top, bottom, outcome_.whole);
     return node;
 }
 
