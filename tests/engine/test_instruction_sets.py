@@ -99,6 +99,23 @@ def test_weighted_samples(isa, kind, sizes, monkeypatch):
 
 
 @pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("kind", ["two", "several", "numbers"])
+@pytest.mark.parametrize("S", [30, 1200])
+@pytest.mark.parametrize("candidates", [6, 20, 60])
+def test_probes_of_small_nodes(isa, kind, S, candidates, monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    if _native.isa() != isa:
+        pytest.skip(f"this build or processor has no {isa}")
+    rng = np.random.default_rng([len(kind), S, candidates])
+    X = (rng.random((S, 90)) < 0.3).astype(np.float32)  # many columns cannot split two samples
+    table, y = RankTable(X), outcome(rng, kind, S)
+    settings = {"trees": 3000 // S, "candidates": candidates, "max_depth": None, "probes": 900}
+    fast = nf.grow(table, y, **settings)
+    monkeypatch.setenv("NULLFOREST_ISA", "generic")
+    assert fast.tally == nf.grow(table, y, **settings).tally
+
+
+@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("levels", [2, 3, 8, 9, 40])
 def test_samples_in_the_order_of_their_classes(isa, levels, monkeypatch):
     # As PLINK has them. Equal values keep the order of the samples, so that the labels are sorted

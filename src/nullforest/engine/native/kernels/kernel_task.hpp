@@ -40,8 +40,8 @@ struct KernelTask {
     void* owner;
     const std::uint8_t* (*boundaries)(void* owner, std::uint32_t feature);
 
-    // Of so few members one of the first columns has the best split there can be.
-    bool is_tiny() const { return n <= 3; }
+    // Candidates drawn at first: of so few members one of them has the best split there can be.
+    std::uint32_t n_first() const { return n <= 3 ? 4 : 0; }
     const std::uint8_t* column(std::uint32_t feature) const { return order + feature * stride; }
     // By order: n_words ninth bits of the samples, above 256, then the tenth, above 512.
     const std::uint64_t* high_bits(std::uint32_t feature) const {

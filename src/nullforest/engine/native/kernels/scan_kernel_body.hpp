@@ -121,7 +121,7 @@ public:
 private:
     void search() {
         const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
-        Candidates candidates(task_.pool, task_.draw_key, task_.is_tiny());
+        Candidates candidates(task_.pool, task_.draw_key, task_.n_first());
         if constexpr (Screen::kExists)
             candidates.each_batch(ahead, [this](const std::uint32_t* features, std::uint32_t count,
                                                 std::uint32_t place) {

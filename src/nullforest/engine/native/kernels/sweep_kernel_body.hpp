@@ -19,7 +19,7 @@ public:
 
     void run() {
         const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
-        Candidates(task_.pool, task_.draw_key, task_.is_tiny())
+        Candidates(task_.pool, task_.draw_key, task_.n_first())
             .each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
                 if (task_.flags[feature] & 2)
                     task_.try_slowly(task_.owner, feature);

@@ -342,7 +342,7 @@ void walk(WalkTask& task) {
         return few ? Walk<Simd, std::uint8_t>(task).screen() : Walk<Simd, std::uint16_t>(task).screen();
     }
     // The columns are under way while the members are marked.
-    Candidates candidates(task.pool, task.draw_key, task.is_tiny());
+    Candidates candidates(task.pool, task.draw_key, task.n_first());
     candidates.begin([&](std::uint32_t feature) { fetch_column(task, feature); });
     mark_members(task);
     few ? Walk<Simd, std::uint8_t>(task).run(candidates)

@@ -110,7 +110,7 @@ private:
         const FirstCandidates* first = winner.first;
         if (first && beaten_by(first->feature, first->count)) return Result::loses;
         if (!first || first->count < pool_.count) {
-            Candidates candidates(pool_, node.draw_key);
+            Candidates candidates(pool_, node.draw_key, first ? first->count : 0);
             std::uint32_t feature[Candidates::kBatch];
             if (first) candidates.next_batch(feature);
             while (const std::uint32_t count = candidates.next_batch(feature))

@@ -24,15 +24,15 @@ inline namespace NULLFOREST_ISA {
 
 class Candidates {
 public:
-    static constexpr std::uint32_t kBatch = FirstCandidates::kMost, kFirst = 16, kFew = 4;
+    static constexpr std::uint32_t kBatch = FirstCandidates::kMost, kFirst = 16;
 
-    // `tiny`: the search most likely ends with the first candidate.
-    Candidates(const CandidatePool& pool, std::uint64_t draw_key, bool tiny = false)
+    // `n_first`: the size of the first batch, where it is not left to next_batch.
+    Candidates(const CandidatePool& pool, std::uint64_t draw_key, std::uint32_t n_first = 0)
         : shuffle_(pool.shape, draw_key),
           features_(pool.features),
           first_(pool.first),
           left_(pool.count),
-          n_first_(tiny ? kFew : left_ <= kBatch ? kBatch : kFirst) {}
+          n_first_(n_first ? n_first : left_ <= kBatch ? kBatch : kFirst) {}
 
     // Draws the next features, up to kBatch, and returns their number; 0 at the end. The first are
     // fewer, since many searches end with them, unless that leaves but a few.
