@@ -29,7 +29,8 @@ def data(rng, S, F):
     X = rng.normal(size=(S, F))
     X[:, ::3] = np.round(X[:, ::3] * rng.choice([0.6, 3.0, 30.0]))  # ties, few levels
     if rng.random() < 0.3:
-        X[rng.random((S, F)) < 0.05] = np.nan
+        some = rng.random(F) < rng.choice([0.2, 1.0])
+        X[(rng.random((S, F)) < 0.05) & some] = np.nan
     X[:, 1] = 0.0
     return X.astype(np.float32)
 
@@ -102,12 +103,14 @@ def test_weighted_samples(isa, kind, sizes, monkeypatch):
 @pytest.mark.parametrize("kind", ["two", "several", "numbers"])
 @pytest.mark.parametrize("S", [30, 1200])
 @pytest.mark.parametrize("candidates", [6, 20, 60])
-def test_probes_of_small_nodes(isa, kind, S, candidates, monkeypatch):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_probes_of_small_nodes(isa, kind, S, candidates, missing, monkeypatch):
     monkeypatch.setenv("NULLFOREST_ISA", isa)
     if _native.isa() != isa:
         pytest.skip(f"this build or processor has no {isa}")
     rng = np.random.default_rng([len(kind), S, candidates])
     X = (rng.random((S, 90)) < 0.3).astype(np.float32)  # many columns cannot split two samples
+    X[(rng.random(X.shape) < missing) & (rng.random(90) < 0.3)] = np.nan
     table, y = RankTable(X), outcome(rng, kind, S)
     settings = {"trees": 3000 // S, "candidates": candidates, "max_depth": None, "probes": 900}
     fast = nf.grow(table, y, **settings)

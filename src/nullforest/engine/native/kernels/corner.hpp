@@ -15,8 +15,9 @@ struct Corner {
     static constexpr Real kMargin = sizeof(Real) == 4 ? Real(1.0 + 0x1p-18) : Real(1.0 + 1e-12);
     Real n, ones, level;
 
+    // A best of 0 leaves no room for a margin: every split is then as good.
     Corner(const SweepTask& task, double best)
-        : n(Real(task.n)), ones(Real(task.n_ones)), level(Real(best)) {}
+        : n(Real(task.n)), ones(Real(task.n_ones)), level(best > 0.0 ? Real(best) : Real(-1)) {}
     bool beats(Real k, Real l) const {
         const Real d = l * n - k * ones;
         return d * d * kMargin > level * (k * (n - k));

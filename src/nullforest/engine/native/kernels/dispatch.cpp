@@ -43,8 +43,7 @@ bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& s
                Weighting weighting) {
     if (table.by_order() && settings.n_drawn > ScanTask::kMostDraws) return false;
     const bool reals = weighting == Weighting::reals;
-    return !table.has_missing() &&
-           outcome.n_classes <= (reals ? ScanTask::kMostRealClasses : ScanTask::kMost) &&
+    return outcome.n_classes <= (reals ? ScanTask::kMostRealClasses : ScanTask::kMost) &&
            (outcome.classes() ||
             (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
 }

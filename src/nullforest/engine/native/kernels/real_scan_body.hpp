@@ -17,6 +17,11 @@ public:
         const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
         Candidates(task_.pool, task_.draw_key)
             .each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
+                if (task_.flags[feature] & 2) {
+                    if (!task_.try_slowly(task_.owner, feature)) return false;
+                    task_.place = place;
+                    return task_.perfect();
+                }
                 cross(feature);
                 return any_better() && confirm(feature, place) && task_.perfect();
             });
@@ -104,6 +109,7 @@ private:
             task_.feature = feature;
             task_.place = place;
             task_.n_left = i + 1;
+            task_.missing_left = false;
             task_.best_value = value_[i];
         }
         return better;

@@ -62,6 +62,8 @@ struct ScanTask : KernelTask {
     bool has_ceiling;
     double ceiling_top, ceiling_bottom;
     std::int64_t ceiling_terms;
+    // for features with missing values; returns whether one of its splits became the best
+    bool (*try_slowly)(void* owner, std::uint32_t feature);
     // the best so far: top / bottom (Gini), top (variance), terms (entropy), value (real weights)
     double best_top, best_bottom, best_value;
     std::int64_t best_terms;

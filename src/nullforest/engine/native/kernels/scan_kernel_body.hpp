@@ -97,7 +97,7 @@ public:
 
     void run() {
         search();
-        if (!task_.found) return;
+        if (!task_.found || has_missing(task_.feature)) return;
         pick_.pick(task_.column(task_.feature), task_.high_bits(task_.feature), id_);
         for (std::uint32_t i = 0; i < task_.n; ++i)
             task_.sorted[i] = static_cast<std::uint16_t>(Pick::kByRank ? task_.samples[id_[i]] : id_[i]);
@@ -127,7 +127,8 @@ private:
                                                 std::uint32_t place) {
                 screen_.pick(features, count);
                 for (std::uint32_t c = 0; c < count; ++c)
-                    if ((!task_.found || screen_.passes(c)) && try_feature(features[c], place + c))
+                    if ((!task_.found || screen_.passes(c) || has_missing(features[c])) &&
+                        try_feature(features[c], place + c))
                         return true;
                 return false;
             });
@@ -136,6 +137,7 @@ private:
                 return try_feature(feature, place);
             });
     }
+    bool has_missing(std::uint32_t feature) const { return task_.flags[feature] & 2; }
     void fetch(std::uint32_t feature) const {
         if constexpr (Pick::kByRank)
             pick_.fetch(feature);
@@ -145,11 +147,21 @@ private:
 
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {
-        cross(feature);
-        if (!any_better() || !confirm(feature, place)) return false;
+        if (__builtin_expect(has_missing(feature), 0)) {
+            if (!improve_slowly(feature, place)) return false;
+        } else {
+            cross(feature);
+            if (!any_better() || !confirm(feature, place)) return false;
+        }
         if (task_.perfect()) return true;
         screen_.close();
         return false;
+    }
+
+    [[gnu::noinline]] bool improve_slowly(std::uint32_t feature, std::uint32_t place) {
+        if (!task_.try_slowly(task_.owner, feature)) return false;
+        task_.place = place;
+        return true;
     }
 
     // Weights left and right of position i, and what a score is divided by (zero: not allowed).
@@ -272,6 +284,7 @@ private:
             task_.feature = feature;
             task_.place = place;
             task_.n_left = i + 1;
+            task_.missing_left = false;
             if (kind == ScanTask::entropy) {
                 task_.best_terms = terms_[i];
                 continue;

@@ -9,6 +9,7 @@
 #include "kernels/ceiling.hpp"
 #include "kernels/kernel_node.hpp"
 #include "kernels/scan_kernel.hpp"
+#include "kernels/scored_splits.hpp"
 
 namespace nullforest {
 
@@ -23,6 +24,7 @@ public:
           class_total_(outcome.n_classes),
           crossing_(outcome.classes() ? 0 : ScanTask::kMost),
           present_(outcome.n_classes),
+          splits_(ScoredSplits::of(outcome, weighting)),
           n_shares_(outcome.classes() ? outcome.n_classes : 1) {
         task.kind = outcome.criterion == Criterion::gini      ? ScanTask::gini
                     : outcome.criterion == Criterion::entropy ? ScanTask::entropy
@@ -41,6 +43,10 @@ public:
         task.class_total = class_total_.data();
         task.n_classes = outcome.n_classes;
         task.entropy_terms = outcome.entropy_terms.data();
+        task.try_slowly = [](void* self, std::uint32_t feature) {
+            auto* node = static_cast<ScanNode*>(static_cast<KernelNode<ScanTask>*>(self));
+            return node->splits_->improve(node->task, node->sort_by(feature), feature);
+        };
     }
 
     // Whether every integer of a node is exact in a double, and has room.
@@ -53,6 +59,7 @@ public:
     }
 
     void begin_tree(const Bag& bag) {
+        splits_->begin_tree(bag);
         drawn_ = bag.count.data();
         weight_ = bag.weight.data();
         task.multiplicity = task.by_rank ? multiplicity_.data() : drawn_;
@@ -65,6 +72,7 @@ public:
 
     void enter(const NodeQuery& node) {
         enter_members(node);
+        splits_->enter(node);
         task.samples = node.samples;
         task.weight = 0;
         if (!task.by_rank) std::fill(task.member, task.member + task.n_words, 0);
@@ -200,6 +208,7 @@ private:
     std::vector<std::uint32_t> multiplicity_;
     std::vector<std::int64_t> class_total_, crossing_;
     std::vector<std::uint8_t> present_;  // new number of each class
+    std::unique_ptr<ScoredSplits> splits_;
     bool may_screen_ = false;
     const double* weight_ = nullptr;  // real, of each sample
     std::uint32_t n_shares_;
