@@ -95,6 +95,18 @@ inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
     __builtin_prefetch(task.differs + std::uint64_t{feature} * task.n_words, 0, 2);
 }
 
+// Of a table by ranks: those of the members one by one, or the whole column where that is less.
+template <class Rank>
+void fetch_ranks(const KernelTask& task, const Rank* rank, const std::uint32_t* members) {
+    constexpr std::uint32_t kMost = 512;  // lines; two batches fit a second-level cache
+    const std::uint32_t n_lines = task.n_samples * sizeof(Rank) / 64;
+    if (task.n < n_lines && task.n <= kMost)
+        for (std::uint32_t i = 0; i < task.n; ++i) __builtin_prefetch(rank + members[i], 0, 2);
+    else if (task.n >= n_lines && n_lines <= kMost)
+        for (std::uint32_t b = 0; b < n_lines; ++b)
+            __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
+}
+
 // Calls try_one(feature, place) for the candidates until it returns true.
 template <class Try>
 void try_candidates(const KernelTask& task, const Try& try_one) {

@@ -15,19 +15,7 @@ struct ScanRanks {
     ScanRanks(const ScanTask& of, const std::uint8_t* column)
         : task(of), rank(reinterpret_cast<const Rank*>(column)) {}
     std::uint32_t of_member(std::uint32_t i) const { return rank[task.samples[i]]; }
-    // The ranks of the members: one by one, or the whole column where that is less.
-    void fetch() const {
-        constexpr std::uint32_t kMostFetched = 512;  // lines; two batches fit a second-level cache
-        const std::uint32_t n_lines = task.n_samples * sizeof(Rank) / 64;
-        if (task.n < n_lines) {
-            if (task.n <= kMostFetched)
-                for (std::uint32_t i = 0; i < task.n; ++i)
-                    __builtin_prefetch(rank + task.samples[i], 0, 2);
-        } else if (n_lines <= kMostFetched) {
-            for (std::uint32_t b = 0; b < n_lines; ++b)
-                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
-        }
-    }
+    void fetch() const { fetch_ranks(task, rank, task.samples); }
 };
 
 // As the picks of columns by order (scan_kernel_body.hpp): numbers of members.

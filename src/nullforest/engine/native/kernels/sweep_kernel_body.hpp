@@ -55,7 +55,6 @@ private:
     static constexpr std::uint32_t kTiny = 32;
     static constexpr std::uint32_t kMostLevels = 8;  // of which counting costs less than sorting
     static constexpr std::uint32_t kManyForCodes = 96;  // from here on a step for each code
-    static constexpr std::uint32_t kMostFetched = 512;  // lines; two batches fit a second-level cache
     static constexpr std::uint32_t kExactInFloats = 4096;  // products below 2^24
 
     std::uint32_t highest() const { return kCodes ? 255 : task_.n_samples - 1; }
@@ -66,18 +65,8 @@ private:
     const Rank* column(std::uint32_t feature) const {
         return reinterpret_cast<const Rank*>(task_.column(feature));
     }
-    // The ranks of the members: one by one, or the whole column where that is less.
     void fetch(std::uint32_t feature) const {
-        const Rank* rank = column(feature);
-        const std::uint32_t n_lines = task_.n_samples * sizeof(Rank) / 64;
-        if (task_.n < n_lines) {
-            if (task_.n <= kMostFetched)
-                for (std::uint32_t i = 0; i < task_.n; ++i)
-                    __builtin_prefetch(rank + task_.members[i], 0, 2);
-        } else if (n_lines <= kMostFetched) {
-            for (std::uint32_t b = 0; b < n_lines; ++b)
-                __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
-        }
+        fetch_ranks(task_, column(feature), task_.members);
     }
     void refresh() { level_ = level_of(task_); }
 
