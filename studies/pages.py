@@ -16,6 +16,7 @@ import pandas as pd
 
 from studies import (
     constants_page,
+    large_page,
     libraries_page,
     method_page,
     power_page,
@@ -52,12 +53,15 @@ PAGES: dict[str, Callable[[], str]] = {
     "constants.md": _filled("constants.md", constants_page.with_constants, sensitivity.with_tables),
     "figures/calibration.svg": lambda: rates_picture(calibration.all_tables()),
     "figures/power.svg": lambda: power_picture(pd.read_csv(RESULTS / "power_simulated.csv")),
+    "genomics.md": _filled("genomics.md", large_page.with_genotypes),
+    "large.md": _filled("large.md", large_page.with_tables),
     "libraries.md": _filled("libraries.md", libraries_page.with_tables),
     "method.md": _filled("method.md", method_page.with_tables),
     "null_bagged.md": _filled("null_bagged.md", constants_page.with_constants),
     "null_probes.md": _filled("null_probes.md", constants_page.with_constants),
     "null_shadows.md": _filled("null_shadows.md", constants_page.with_constants),
     "power.md": power_page.page,
+    "report.md": _filled("report.md", large_page.with_report),
     "reproduction.md": reproduction.page,
     "speed.md": _filled("speed.md", speed_page.with_tables),
     "survival.md": _filled("survival.md", survival.with_tables),
