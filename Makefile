@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
 .PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable study study-calibration \
-  study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
+  study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -181,7 +181,7 @@ portable: arm ## the native tests on a build without AVX2 and AVX-512; forests c
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
 	$(call extra,study)
@@ -191,6 +191,12 @@ study-calibration: $(VENV)/.installed ## false positive rates reached, with stan
 study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds, other tests; page docs/power.md
 	$(call extra,study)
 	$(BIN)/python -m studies.power --page docs/power.md $(if $(DATA),--data $(DATA))
+
+study-baselines: $(VENV)/.installed ranger ## published tests beside each other, correlated features; tables into docs/baselines.md
+	$(call extra,study)
+	$(BIN)/python -m studies.baselines $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m studies.correlated_features $(if $(DATA),--data $(DATA)) $(if $(THICKNESS),--thickness $(THICKNESS))
+	$(BIN)/python -m studies.pages
 
 study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
 	$(BIN)/python -m studies.survival
