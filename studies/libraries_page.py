@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from studies.libraries import ALPHAS, LIBRARIES
-from studies.markdown import markdown
+from studies.markdown import filled, markdown
 from studies.records import RESULTS
 
 #: Ranges of false positive rate ÷ level that a null model is to keep.
@@ -70,8 +70,4 @@ def with_tables(text: str) -> str:
         + " and ".join(f"{row['trend']:.0%} ({row['library']})" for _, row in in_order.iterrows())
         + " of the data sets above with columns in order.",
     }
-    for name, part in parts.items():
-        start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
-        before, rest = text.split(start, 1)
-        text = before + start + part + end + rest.split(end, 1)[1]
-    return text
+    return filled(text, parts)

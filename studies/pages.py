@@ -16,6 +16,8 @@ import pandas as pd
 
 from studies import (
     constants_page,
+    correlated_features,
+    large_page,
     libraries_page,
     method_page,
     power_page,
@@ -25,6 +27,7 @@ from studies import (
     tables_page,
     wrappers,
 )
+from studies.baselines import page as baselines
 from studies.calibration import page as calibration
 from studies.calibration.rates_picture import rates_picture
 from studies.power_picture import power_picture
@@ -48,16 +51,24 @@ def _filled(name: str, *fillers: Callable[[str], str]) -> Callable[[], str]:
 
 #: Files of docs/, and what makes the text of each.
 PAGES: dict[str, Callable[[], str]] = {
+    "baselines.md": _filled("baselines.md", baselines.with_tables),
     "calibration.md": calibration.page,
     "constants.md": _filled("constants.md", constants_page.with_constants, sensitivity.with_tables),
     "figures/calibration.svg": lambda: rates_picture(calibration.all_tables()),
     "figures/power.svg": lambda: power_picture(pd.read_csv(RESULTS / "power_simulated.csv")),
+    "genomics.md": _filled("genomics.md", large_page.with_genotypes),
+    "large.md": _filled("large.md", large_page.with_tables),
     "libraries.md": _filled("libraries.md", libraries_page.with_tables),
     "method.md": _filled("method.md", method_page.with_tables),
-    "null_bagged.md": _filled("null_bagged.md", constants_page.with_constants),
-    "null_probes.md": _filled("null_probes.md", constants_page.with_constants),
+    "null_bagged.md": _filled(
+        "null_bagged.md", constants_page.with_constants, correlated_features.with_variances
+    ),
+    "null_probes.md": _filled(
+        "null_probes.md", constants_page.with_constants, correlated_features.with_pools
+    ),
     "null_shadows.md": _filled("null_shadows.md", constants_page.with_constants),
     "power.md": power_page.page,
+    "report.md": _filled("report.md", large_page.with_report),
     "reproduction.md": reproduction.page,
     "speed.md": _filled("speed.md", speed_page.with_tables),
     "survival.md": _filled("survival.md", survival.with_tables),

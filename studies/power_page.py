@@ -147,7 +147,7 @@ def _real(rows: pd.DataFrame) -> str:
         "discovery rate of .05 (`ranger_janitza`: ranger's corrected Gini importance with 5 000 "
         "trees and its other defaults; `univariate`: Wilcoxon's, Kruskal's or Spearman's test; "
         "`boruta_py`: 1 000 trees, 100 rounds, .05 of its own rule). Times are in "
-        "[speed.md](speed.md).\n\n"
+        "[speed](speed.md).\n\n"
         + markdown(pd.DataFrame(lines))
         + f"\n\nMedian agreement of five seeds: {np.median(agreements):.3f}; smallest: "
         f"{min(agreements):.3f}."
@@ -185,7 +185,7 @@ def _settings(rows: pd.DataFrame) -> str:
         "expected agreement with another seed and the processor time of the growing (on a busy "
         "machine). The default is 20 candidates and depth 3. Depth 3 was preferred to full trees "
         "since fewer features that are only correlated with relevant ones are selected "
-        "([calibration.md](calibration.md), cortical maps).\n\n" + markdown(pd.DataFrame(lines))
+        "([calibration](calibration.md), cortical maps).\n\n" + markdown(pd.DataFrame(lines))
     )
 
 

@@ -25,7 +25,7 @@ import nullforest as nf
 from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues
-from studies.markdown import markdown
+from studies.markdown import filled, markdown
 from studies.records import Records, with_progress
 
 PAGE = Path(__file__).parents[1] / "docs" / "survival.md"
@@ -235,12 +235,8 @@ TABLES = {"survival_null": null_table, "survival_power": power_table}
 
 def with_tables(text: str) -> str:
     """The page with every table between its markers."""
-    for name, make in TABLES.items():
-        start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
-        before, rest = text.split(start, 1)
-        rows = Records(name, ("seed",)).frame()
-        text = before + start + markdown(make(rows)) + end + rest.split(end, 1)[1]
-    return text
+    rows = {name: Records(name, ("seed",)).frame() for name in TABLES}
+    return filled(text, {name: markdown(make(rows[name])) for name, make in TABLES.items()})
 
 
 def main() -> None:

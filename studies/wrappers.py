@@ -20,7 +20,7 @@ from scipy import stats
 import nullforest as nf
 from nullforest.engine.settings import paper_settings
 from nullforest.nulls.group_sums import group_null
-from studies.markdown import markdown
+from studies.markdown import filled, markdown
 from studies.records import Records, with_progress
 
 DOCS = Path(__file__).parent.parent / "docs" / "wrappers.md"
@@ -186,13 +186,9 @@ TABLES = {
 
 def with_tables(text: str) -> str:
     """The page with every table between its markers."""
-    for name, make in TABLES.items():
-        rows = Records(name, ("seed",)).frame()
-        if len(rows):
-            start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
-            before, rest = text.split(start, 1)
-            text = before + start + markdown(make(rows), ".3f") + end + rest.split(end, 1)[1]
-    return text
+    rows = {name: Records(name, ("seed",)).frame() for name in TABLES}
+    made = {n: markdown(make(rows[n]), ".3f") for n, make in TABLES.items() if len(rows[n])}
+    return filled(text, made)
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ forest grown here, `auto` is the *probe null model*: about 2 000 *virtual probes
 ranks, are scored at the nodes while the forest grows but never split one, and their wins give the
 null distribution of the selection count. For a scikit-learn forest, `auto` is the *bagged null
 model*, which accounts for the trees sharing one sample and needs the fitted trees only. Trees are
-grown until the selection has settled ([power.md](power.md)), with 20 candidates per node, depth 3
+grown until the selection has settled ([power](power.md)), with 20 candidates per node, depth 3
 and half of the samples per tree without replacement. A table line says what was changed.
 
 **What is assumed.** Most features with small counts are null: the mean of the null distribution is
@@ -319,7 +319,7 @@ def cortical_section() -> list[str]:
         "## Simulated cortical thickness maps with a real covariance",
         "9 354 vertices of fsaverage5; the cortex of one class is thinner in a connected region "
         "(correlation ρ = .5 with the label); default settings, 40 data sets per line. Where the "
-        "maps come from: [reproduction.md](reproduction.md#where-the-cortical-maps-come-from).",
+        "maps come from: [reproduction](reproduction.md#where-the-cortical-maps-come-from).",
     ]
     for subset, words in SUBSETS.items():
         out.append(f"### {words[0].upper()}{words[1:]}")

@@ -59,7 +59,10 @@ def ray_instance():
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
     yield ray
-    ray.shutdown()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nor is its end: old releases drop processes unwaited for
+        ray.shutdown()
+        gc.collect()
 
 
 @pytest.fixture

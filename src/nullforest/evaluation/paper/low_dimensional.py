@@ -97,7 +97,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     nodes = _printed(table).groupby(list(_PANEL))["nodes_per_tree"].first()
     by_candidates = nodes.groupby("candidates").mean()
     nodes_claim = Claim(
-        "The number of nodes per tree K changes with $F_n$.",
+        "The number of nodes per tree K changes with F_n.",
         ", ".join(f"{k:.1f} at F_n = {c}" for c, k in by_candidates.items()),
         bool(len(by_candidates) < 2 or by_candidates.is_monotonic_decreasing),
     )

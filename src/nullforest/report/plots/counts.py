@@ -114,7 +114,7 @@ class CountsDisplay(Display):
             lw=2,
             label="expected under the null",
         )
-        legend_at = self._draw_threshold(ax)
+        self._draw_threshold(ax)
         ax.set_yscale("log")
         tallest = max(float(self.features.max()), float(self.expected.max()), 2.0)
         ax.set_ylim(LEAST, 2 * tallest)
@@ -124,14 +124,20 @@ class CountsDisplay(Display):
         ax.set_xticks([], minor=True)
         ax.set_xlabel("selection count of a feature")
         ax.set_ylabel("features")
-        ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(legend_at, 0.93))
+        ax.legend(
+            frameon=False,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),  # above the axes: bars may stand anywhere within
+            ncols=2,
+            borderaxespad=0.2,
+        )
         return self
 
-    def _draw_threshold(self, ax: Axes) -> float:
-        """Draw the common threshold, if any; returns the right end of the legend beside it."""
+    def _draw_threshold(self, ax: Axes) -> None:
+        """Draw the common threshold, if any."""
         self.threshold_line_ = None
         if self.threshold is None:
-            return 1.0
+            return
         at = self.threshold + 0.5
         self.threshold_line_ = ax.axvline(at, color=INK, ls="--", lw=1)
         right = np.log1p(self.threshold) < 0.6 * np.log1p(self.edges[-1])  # where there is room
@@ -142,8 +148,6 @@ class CountsDisplay(Display):
             ha="left" if right else "right",
             va="top",
         )
-        start, end, here = _stretched([*self.edges[[0, -1]], at])
-        return 1.0 if right else float((here - start) / (end - start))
 
     def _bars(self, ax: Axes, number: Ints, color: str, label: str, gap: float = 0.04) -> Any:
         """Bars a little narrower than their bins; `gap` is a share of the bin."""
