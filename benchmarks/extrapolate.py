@@ -1,8 +1,8 @@
 """Time of 10⁵ trees on 10⁶ features on 100 cores, computed from measurements on two.
 
-Reads benchmarks/results/large.csv and clusters.csv, does the arithmetic, and writes it into
-docs/large.md, where every line says whether it was measured, assumed or computed. The tables of
-what was measured, and of the killed runs (studies/results/kills.csv), are put there too.
+Reads benchmarks/results/large.csv and clusters.csv, does the arithmetic, and prints the tables of
+docs/large.md, where every line says whether it was measured, assumed or computed. `make pages` puts
+them there.
 
     python benchmarks/extrapolate.py
 """
@@ -103,26 +103,9 @@ def large() -> list[str]:
     return rows
 
 
-def kills() -> list[str]:
-    frame = pd.read_csv(ROOT / "studies/results/kills.csv")
-    hit = frame["killed_after"].notna().sum()
-    return [
-        f"{frame['equal'].sum()} of {len(frame)} runs ended with the same results; {hit} of them "
-        f"were killed before they had ended, with {int(frame['trees_kept'].min())} to "
-        f"{int(frame['trees_kept'].max())} of {frame['of_trees'][0]} trees on disk."
-    ]
-
-
 def main() -> None:
-    page = ROOT / "docs/large.md"
-    text = page.read_text()
-    for part in (kills, clusters, large, extrapolation):
-        content = "\n".join(part())
-        print(content, end="\n\n")
-        begin, end = f"<!-- {part.__name__} -->", f"<!-- end of {part.__name__} -->"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}\n{content}\n{end}{rest.split(end)[1]}"
-    page.write_text(text)
+    for part in (clusters, large, extrapolation):
+        print("\n".join(part()), end="\n\n")
 
 
 if __name__ == "__main__":
