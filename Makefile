@@ -151,6 +151,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/probes.py
 	$(BIN)/python benchmarks/wrappers.py
+	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/clusters.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/genotypes.py

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from studies.markdown import markdown
+from studies.markdown import filled, markdown
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 _WAYS = {
@@ -146,6 +146,18 @@ def instruction_sets() -> pd.DataFrame:
     return pd.DataFrame(shown).reset_index()
 
 
+def parts() -> pd.DataFrame:
+    """Times of single parts."""
+    table = pd.read_csv(RESULTS / "parts.csv")
+    return pd.DataFrame(
+        {
+            "part": table["part"],
+            "time": [f"{1000 * t:.1f} ms" if t < 0.1 else seconds(t) for t in table["seconds"]],
+            "script": "`benchmarks/" + table["script"] + "`",
+        }
+    )
+
+
 TABLES = {
     "answer": answers,
     "tables": small_tables,
@@ -153,13 +165,10 @@ TABLES = {
     "permutations": permutations,
     "scaling": scaling,
     "instruction sets": instruction_sets,
+    "parts": parts,
 }
 
 
 def with_tables(text: str) -> str:
     """The page with every table between its markers."""
-    for name, make in TABLES.items():
-        start, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
-        before, rest = text.split(start, 1)
-        text = before + start + markdown(make()) + end + rest.split(end, 1)[1]
-    return text
+    return filled(text, {name: markdown(make()) for name, make in TABLES.items()})
