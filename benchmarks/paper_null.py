@@ -10,8 +10,8 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import parts
 
+import parts
 from nullforest.nulls.paper import PaperNull
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -9,9 +9,9 @@ import sys
 from time import perf_counter
 
 import numpy as np
-import parts
 
 import nullforest as nf
+import parts
 
 PAPER_HOURS = 22
 S, F, TREES, CANDIDATES, PERMUTATIONS = 250, 5000, 500, 250, 250

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from time import perf_counter, process_time
 
-import parts
-
 import nullforest as nf
+import parts
 from nullforest.engine.settings import paper_settings
 
 
