@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/eng
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
 
-.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable study study-calibration \
+.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable macos study study-calibration \
   study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
 .DELETE_ON_ERROR:
 
@@ -181,6 +181,11 @@ portable: arm ## the native tests on a build without AVX2 and AVX-512; forests c
 	$(VENV)-portable/bin/python tests/native/processors.py build/processors
 	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
 
+macos: ## the native code compiled and linked for both processors of macOS; nothing can be run there
+	$(PYTHON) -m venv $(VENV)-macos
+	$(VENV)-macos/bin/python -m pip install --quiet cmake nanobind ziglang
+	PATH="$(abspath $(VENV)-macos/bin):$$PATH" python tests/native/macos.py build/macos
+
 # THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
 study: study-calibration study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
 
@@ -227,4 +232,4 @@ study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and
 	$(BIN)/python -m studies.kills --trials 100
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/engine/_native.pyi
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-macos $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/engine/_native.pyi

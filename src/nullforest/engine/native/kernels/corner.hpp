@@ -61,7 +61,7 @@ double first_level(const SweepTask& task, const Packed* sums, std::uint32_t n_st
                 static_cast<std::int64_t>(sum & ((Packed{1} << kHalf) - 1)));
             const double l = static_cast<double>(static_cast<std::int64_t>(sum >> kHalf));
             const double d = l * n - k * ones, level = d * d / (k * (n - k));
-            best[i] = (k >= least) & (k <= most) & (level > best[i]) ? level : best[i];
+            best[i] = ((k >= least) & (k <= most) & (level > best[i])) ? level : best[i];
         }
     for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
     return best[0] * (1.0 - 1e-12);
