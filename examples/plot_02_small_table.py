@@ -24,7 +24,7 @@ ours = perf_counter() - start
 print(selection)
 
 # %%
-# Boruta asks the same question of many forests, and answers without p-values.
+# Boruta compares importances with those of shadows over many forests, and gives no p-values.
 
 start = perf_counter()
 forest = RandomForestRegressor(max_depth=5, random_state=0)

@@ -2,8 +2,8 @@
 SNPs, with a Manhattan plot
 ===========================
 
-Genotypes have three values, and rare variants nearly one. Features are compared with null
-features of the same kind: they are divided into strata by the ties of their columns.
+Genotypes have three values, and columns of rare variants are nearly constant. Features are compared
+with null features of the same kind: they are divided into strata by the ties of their columns.
 """
 
 # %%

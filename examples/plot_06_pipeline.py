@@ -22,7 +22,7 @@ rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100, 5_000)), np.arange(100) % 2
 
 # %%
-# Outside: the best 20 features of all samples. Too good to be true.
+# Outside: the best 20 features of all samples. The accuracy is biased upwards.
 
 selector = nf.ForestSelector(min_features=20).fit(X, y)
 outside = cross_val_score(LogisticRegression(), selector.transform(X), y, cv=5)

@@ -3,8 +3,8 @@ Batch and age: confounders
 ==========================
 
 Patients and controls were measured in two batches, and most patients in the second. Every feature
-that differs between the batches predicts the label, and is selected. ``blocks=`` asks what a
-feature says beyond its batch, ``adjust=`` beyond a number such as age.
+that differs between the batches predicts the label, and is selected. ``blocks=`` tests
+the association with the target given the batch, ``adjust=`` given a number such as age.
 """
 
 # %%

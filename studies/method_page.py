@@ -57,7 +57,7 @@ TABLES = {
     "error rates": error_rates,
     "small tables": small_tables,
     "simulated": simulated,
-    "real data": power_page.short_table,
+    "real data": lambda: f"{power_page.short_table()}\n\n{power_page.DATA}",
     "worst": worst,
 }
 

@@ -11,6 +11,14 @@ import pandas as pd
 from studies.markdown import markdown
 from studies.records import RESULTS
 
+#: What the real data are.
+DATA = (
+    "The data (features are genes, but for madelon): golub, two kinds of leukaemia; singh, "
+    "prostate tumours and healthy tissue; alon, colon tumours and healthy tissue; khan, four kinds "
+    "of tumours; leukaemia, the sex of the patients; riboflavin, the rate at which bacteria "
+    "produce it, a number; madelon, simulated, with 20 features that are relevant together."
+)
+
 BENCHMARK = RESULTS.parent.parent / "benchmarks" / "results" / "answer.csv"
 
 HEAD = """# How much does it find?
@@ -28,10 +36,12 @@ seed of every run and the version. Terms are defined in the [glossary](glossary.
 
 **What was run by default.** `nf.select(nf.grow(X, y, seed=...))` with nothing else set: 20
 candidates per node, trees of depth 3, half of the samples per tree, a false discovery rate of .05,
-and trees until the selection has *settled*. That is when the selection of another seed is expected
-to have a Jaccard index of .9 with this one (features selected by both ÷ by either), and four times
-the trees are expected to change the number of selected features by 5 % at most. The expectation
-comes from two random halves of the forest, each tested with a null distribution of its own.
+and trees until the selection has *settled*. That is when the expected Jaccard index with the
+selection of another seed (features selected by both ÷ by either) exceeds .9 by its standard
+error, and four times the trees are expected to change the number of selected features by at most
+5 % or by less than one feature. The expectation comes from two random halves of the forest, each
+tested with a null distribution of its own. A forest that has not settled ends when a feature is
+selected 300 times on average, or at 40 million nodes.
 
 **What is assumed.** The two halves of a forest differ by √2 times the noise of two forests of the
 whole size. All seeds share their virtual probes; with other probes (`probe_seed=`) the null
@@ -86,7 +96,7 @@ def _opening() -> str:
         "real data two seeds select nearly the same features (median Jaccard "
         f"index {median:.2f} over {real['data'].nunique()} data sets). Only a forest finds "
         "features that matter together with others: in madelon, simulated for this purpose, "
-        f"{madelon.mean():.0f} features, of which Wilcoxon's test finds {alone}."
+        f"{madelon.mean():.0f} features are selected; Wilcoxon's test selects {alone}."
     )
 
 
@@ -102,6 +112,11 @@ def agreement_of(rows: pd.DataFrame) -> float:
     return float(np.mean([len(a & b) / len(a | b) if a | b else 1.0 for a, b in pairs]))
 
 
+def settled(rows: pd.DataFrame) -> str:
+    """How many of the forests settled before they reached the largest number of trees."""
+    return f"{rows['settled'].sum()} of {len(rows)}"
+
+
 def short_table() -> str:
     """The table of the README: what is found, and the agreement of five seeds."""
     rows = _read("power_seeds")
@@ -112,6 +127,7 @@ def short_table() -> str:
             "samples × features": f"{own['samples'].iloc[0]} × {own['features'].iloc[0]}",
             "selected": f"{own['selected'].mean():.0f}",
             "agreement of five seeds": f"{agreement_of(own):.2f}",
+            "settled": settled(own),
         }
         for name, own in rows.groupby("data", sort=False)
     ]
@@ -131,6 +147,7 @@ def _real(rows: pd.DataFrame) -> str:
             "selected": f"{number.mean():.0f} ({number.min()}–{number.max()})",
             "agreement of five seeds": f"{agreement_of(own):.3f}",
             "expected": f"{own['expected'].mean():.3f}",
+            "settled": settled(own),
             "selected with 4 × the trees": f"{ratio - 1:+.1%}",
         }
         if known.min() >= 0:
@@ -142,7 +159,10 @@ def _real(rows: pd.DataFrame) -> str:
         lines.append(line)
     agreements = [float(str(line["agreement of five seeds"])) for line in lines]
     return (
-        "Means over five seeds, smallest and largest in brackets; with four times the trees, the "
+        f"{DATA}\n\n"
+        "Means over five seeds, smallest and largest in brackets; *expected*: the expected "
+        "agreement, estimated from the halves of one forest; *settled*: forests that settled "
+        "before they reached the largest number of trees; with four times the trees, the "
         "mean of two of these seeds beside the mean of all five; the other tests once, at a false "
         "discovery rate of .05 (`ranger_janitza`: ranger's corrected Gini importance with 5 000 "
         "trees and its other defaults; `univariate`: Wilcoxon's, Kruskal's or Spearman's test; "
@@ -166,9 +186,9 @@ def _permuted(rows: pd.DataFrame) -> str:
         lines.append(line)
     return (
         "False positive rate ÷ nominal level α on real data with permuted labels, ± one standard "
-        "error clustered by permutation, and permutations in which Benjamini-Hochberg at .05 "
+        "error clustered by permutation, and permutations in which Benjamini–Hochberg at .05 "
         "selects anything. p-values of counts are randomised here, which makes them continuous. "
-        "Ratios of at most 1 show that a test does not find more by exceeding its level.\n\n"
+        "Where a ratio is at most 1, a test does not find more by exceeding its level.\n\n"
         + markdown(pd.DataFrame(lines).sort_values(["test", "data"], kind="stable"))
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from studies import libraries_page
 from studies.calibration import signal
 from studies.calibration.null_data import NULLS, SETTINGS, TREES
 from studies.calibration.tables import ranges, ratios, trend, wide
@@ -54,11 +55,11 @@ proved and what is approximated is in [theory](theory.md). Terms are defined in 
 {summary}
 
 **What was run by default.** `nf.grow(X, y)` and `nf.select(forest.tally)` with `null="auto"`. For a
-forest grown here, `auto` is the *probe null model*: about 2 000 *virtual probes*, columns of random
-ranks, are scored at the nodes while the forest grows but never split one, and their wins give the
-null distribution of the selection count. For a scikit-learn forest, `auto` is the *bagged null
-model*, which accounts for the trees sharing one sample and needs the fitted trees only. Trees are
-grown until the selection has settled ([power](power.md)), with 20 candidates per node, depth 3
+forest grown here, `auto` is the *probe null model*: some thousand *virtual probes*, columns of
+random ranks, are scored at the nodes while the forest grows but never split one, and their wins
+give the null distribution of the selection count. For a scikit-learn forest, `auto` is the *bagged
+null model*, which accounts for the trees sharing one sample and needs the fitted trees only. Trees
+are grown until the selection has settled ([power](power.md)), with 20 candidates per node, depth 3
 and half of the samples per tree without replacement. A table line says what was changed.
 
 **What is assumed.** Most features with small counts are null: the mean of the null distribution is
@@ -163,13 +164,33 @@ def opening() -> str:
     assert near in worst_default(), "the last sentence of the paragraph would be wrong"
     number = sum(table["setting"].nunique() for name, table in default.items() if name != near)
     return (
-        f"In {number} settings (samples, features, trees, targets, ties, missing values, real data "
-        "with permuted labels, forests of scikit-learn), the default tests select "
+        f"In {number} settings (numbers of samples, candidates and trees, depth, leaves, targets, "
+        "ties, real data with permuted labels, forests of scikit-learn), the default tests select "
         f"{low[0.05]:.2f} to {high[0.05]:.2f} times as many null features as a level of .05 "
         f"allows, and {low[0.001]:.2f} to {high[0.001]:.2f} times at .001. Features that are "
-        "correlated with relevant ones are selected more often than that. **The worst default "
-        f"setting** is one of them: {worst_default()}. Other pages have [small tables](tables.md), "
-        "[survival times](survival.md) and [other libraries' forests](libraries.md)."
+        "correlated with relevant ones are selected more often than that. **The worst setting of "
+        f"the defaults** among these is one of them: {worst_default()}. {elsewhere()}"
+    )
+
+
+def elsewhere() -> str:
+    """The largest ratios of the default tests that are not in the tables by setting."""
+    rows = frame("calibration_null")
+    rows = rows[(rows["setting"] == "sparse counts") & (rows["subset"] != "all")]
+    sparse = ratios(rows[rows["null"] == "auto"], ["subset"])
+    sparsest = sparse.loc[sparse["ratio"].idxmax()]
+    table = frame("tables_independent")
+    small = (table["at 0.05"] / table["features"] / 0.05).groupby([table["S"], table["F"]])
+    S, F = small.mean().idxmax()
+    library = libraries_page.rates()
+    library = library.loc[library["0.05"].idxmax()]
+    return (
+        f"Elsewhere: features {sparsest['subset']} of the samples, {sparsest['ratio']:.2f} ± "
+        f"{sparsest['error']:.2f} at α = {sparsest['alpha']:g}; [small tables](tables.md), "
+        f"{small.mean()[S, F]:.2f} ± {small.sem()[S, F]:.2f} at .05 ({S} samples × {F} features); "
+        f"[forests of other libraries](libraries.md), {library['0.05']:.2f} at .05 "
+        f"({library['library']}, {library['setting']}), with a note in the result; "
+        "[survival times](survival.md)."
     )
 
 
@@ -191,9 +212,9 @@ def summary() -> str:
             "",
             markdown(table),
             "",
-            f"- **Worst default setting:** {worst_default()}. The generator does not relate "
-            "these vertices to the target, but they are correlated with relevant ones and help to "
-            "cancel their noise. A selected vertex there shows that a relevant region is near, not "
+            f"- **Worst setting of the defaults:** {worst_default()}. The generator does not "
+            "relate these vertices to the target, but they are correlated with relevant ones and "
+            "help to cancel their noise. A selected vertex there shows that a relevant region is near, not "
             "that the vertex itself is related to the target.",
             f"- **Worst setting of the default null model without relevant features:** "
             f"{_worst(null_data)}.",
@@ -201,7 +222,8 @@ def summary() -> str:
             f"{many['ratio'].iloc[0]:.2f} times the level at α = 0.001 with {MANY_TREES} "
             "([slopes](#slope-of-the-ratio-on-the-number-of-trees)). It is also off with unequal "
             "classes, many classes, skewed numeric targets, SNPs and sparse counts. It is the "
-            "default for scikit-learn forests only; check those with `nullforest audit`.",
+            "default for forests of scikit-learn and other libraries; `nullforest audit --nulls "
+            "bagged` measures it on your data, with forests grown here.",
             "- **The paper's null model** is too liberal in every setting without relevant "
             "features, and more so with more trees.",
         ]
@@ -262,7 +284,7 @@ def signal_section() -> list[str]:
     return [
         "## With relevant features: false discovery rate and power",
         "The paper's generator: 2 000 independent features, of which a share is relevant, with "
-        "correlation ρ with the label; default forests; Benjamini-Hochberg at .05.",
+        "correlation ρ with the label; default forests; Benjamini–Hochberg at .05.",
         "\n".join(f"- {line}" for line in signal.verdicts(found)),
         "### Mean false discovery proportion (nominal: 0.05)",
         markdown(signal.shown(found, "fdp")),
@@ -293,7 +315,7 @@ def leukaemia_section() -> list[str]:
         "## Leukaemia data, permuted labels",
         f"{number} permutations of the label, default settings.",
         wide(permuted_ratios(), "setting"),
-        "Permutations in which Benjamini-Hochberg at .05 selects a feature: "
+        "Permutations in which Benjamini–Hochberg at .05 selects a feature: "
         + ", ".join(f"{count} of {number} (`{kind}`)" for kind, count in some.items())
         + ".",
     ]

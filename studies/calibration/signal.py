@@ -1,4 +1,4 @@
-"""False discovery proportion and power of the Benjamini-Hochberg procedure at .05.
+"""False discovery proportion and power of the Benjamini–Hochberg procedure at .05.
 
 The paper's generator with independent features: 0 to 20 % of them relevant, with correlation ρ
 with the label, and S samples.

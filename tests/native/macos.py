@@ -1,10 +1,11 @@
-"""Compiles and links the native code for the two processors of macOS, which is all that another system can do.
+"""Compiles and links the native code for the two processors of macOS; nothing of it can run here.
 
     python tests/native/macos.py build/macos
 
-Zig (`pip install ziglang`) is the compiler: Clang with the headers of macOS. Python's headers are those of
-this system. The script is also the compiler that CMake calls, since Zig's linker takes neither bundles nor the
-list of Python's symbols that nanobind gives it: libraries are linked, and what is missing is left to Python.
+Zig (`pip install ziglang`) is the compiler: Clang with the headers of macOS. Python's headers are
+those of this system. The script is also the compiler that CMake calls, since Zig's linker takes
+neither bundles nor the list of Python's symbols that nanobind gives it: libraries are linked, and
+what is missing is left to Python.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def build(folder: Path, processor: str) -> list[Path]:
     """Compile and link the modules for a processor; their paths."""
     nanobind = subprocess.check_output([sys.executable, "-m", "nanobind", "--cmake_dir"], text=True)
     compiler = (sys.executable, __file__, "--compile", f"{processor}-macos")
-    archiver = f"{sys.executable} -m ziglang ar qc <TARGET> <OBJECTS>"  # aligned, as its linker asks
+    archiver = (
+        f"{sys.executable} -m ziglang ar qc <TARGET> <OBJECTS>"  # aligned, as its linker asks
+    )
     options = [
         "-DCMAKE_SYSTEM_NAME=Darwin",
         f"-DCMAKE_SYSTEM_PROCESSOR={processor}",

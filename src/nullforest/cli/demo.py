@@ -25,8 +25,8 @@ def demo(
 ) -> None:
     """Find the genes that tell a patient's sex, in the embedded leukaemia data.
 
-    16 of the 12 625 microarray probes are known to be relevant: those of genes on the Y
-    chromosome, and XIST.
+    16 of the 12 625 features (microarray probe sets) are known to be relevant: those of genes on
+    the Y chromosome, and XIST.
     """
     from nullforest.cli.outputs import Outputs, make_folder
 
@@ -66,6 +66,6 @@ def demo(
     )
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())
-    screen.say(f"found {found} of the {known} known probes")
+    screen.say(f"found {found} of the {known} known probe sets")
     screen.say_written(written)
     raise typer.Exit(0 if well else BAD_INPUT)

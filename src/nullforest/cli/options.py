@@ -259,16 +259,16 @@ class BlockReading(Reading):
     blocks: Annotated[
         str | None,
         _data(
-            help="Column of blocks (site, batch, family): features are tested for what they say "
-            "beyond the block.",
+            help="Column of blocks (site, batch, family): features are tested for association "
+            "with the target within blocks.",
             show_default=False,
         ),
     ] = None
     adjust: Annotated[
         list[str] | None,
         _data(
-            help="Covariate (age): features are tested for what they say beyond it; repeat for "
-            "several.",
+            help="Covariate (age): features are tested for association with the target given "
+            "it; repeat for several.",
             show_default=False,
         ),
     ] = None

@@ -137,7 +137,7 @@ def grow(
     blocks : array-like, (S,), or str, optional
         Block of each sample (site, batch, family), or the column of a DataFrame that holds it,
         which is then no feature. The rows of shadows are permuted within blocks, so that a feature
-        is tested for what it says about y beyond the block.
+        is tested for its association with y given the block.
     adjust : array-like, (S,) or (S, K), DataFrame, str or list of str, optional
         Covariates of each sample (age), or columns of a DataFrame that hold them. Rows are permuted
         among samples with nearly the same covariates; see :mod:`nullforest.engine.data.covariates`.

@@ -137,7 +137,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             Weight of each sample.
         blocks : (n_samples,) array or str, optional
             Block of each sample, such as its site or batch, or the column of X that holds it, which
-            is then not kept: features are tested for what they say beyond the block; see
+            is then not kept: features are tested for association with y within blocks; see
             :func:`nullforest.grow`. Not with an estimator.
         adjust : array, DataFrame, str or list of str, optional
             Covariates of each sample, such as its age, or columns of X that hold them; likewise.

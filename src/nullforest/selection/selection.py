@@ -294,7 +294,7 @@ def select(
         The level of the error rate.
     error : {"fdr", "fdr_by", "fpr", "fwer"}
         The error rate; see :func:`nullforest.selection.error_rates.decide`.
-    null : {"auto", "probes", "bagged", "paper"} or Null
+    null : {"auto", "probes", "shadows", "bagged", "paper"} or Null
         The null distribution of the counts; see :func:`nullforest.null`.
     mid : bool
         Use mid-p values, which are less conservative for small counts.
