@@ -100,16 +100,35 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(std::clamp(max_seconds, 0.0, 3e9)));
     const auto over = [&] { return max_seconds > 0.0 && Clock::now() >= deadline; };
+    // Trees are queued under the lock and added without it, by whichever thread finds no other at it:
+    // none waits while another adds.
     std::mutex mutex;
     std::map<std::size_t, std::unique_ptr<TreeResult>> waiting;  // for an earlier tree
     std::vector<std::unique_ptr<TreeResult>> spare;
+    bool adding = false;
+    std::uint32_t added = 0;
     std::atomic<bool> late{false};
     const auto watch = [&] {
         if (over()) late = true;
         std::unique_lock<std::mutex> lock(mutex);
-        const std::uint32_t done = forest.n_trees;
+        const std::uint32_t done = added;
         lock.unlock();
         poll(done);
+    };
+    const auto add_waiting = [&](std::unique_lock<std::mutex>& lock) {
+        if (adding) return;
+        adding = true;
+        while (!waiting.empty() && waiting.begin()->first == added) {
+            std::unique_ptr<TreeResult> ready = std::move(waiting.begin()->second);
+            waiting.erase(waiting.begin());
+            lock.unlock();
+            if (probes) add_probes(*ready, *probes, n_bins, forest);
+            add_tree(*ready, n_bins, settings, forest);
+            lock.lock();
+            ++added;
+            spare.push_back(std::move(ready));
+        }
+        adding = false;
     };
     parallel_for(settings.n_trees, n_threads, watch, [&](Tasks& tasks) {
         TreeGrower grower(table, outcome, settings, probes, coupling_edges);
@@ -119,15 +138,9 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
             if (t > 0 && over()) late = true;
             const auto stop = [&] { return tasks.stopped() || (t > 0 && late); };
             if (!grower.grow(settings.first_tree + std::uint64_t{t}, stop, *result)) break;
-            const std::lock_guard<std::mutex> lock(mutex);
+            std::unique_lock<std::mutex> lock(mutex);
             waiting.emplace(t, std::move(result));
-            while (!waiting.empty() && waiting.begin()->first == forest.n_trees) {
-                std::unique_ptr<TreeResult>& ready = waiting.begin()->second;
-                if (probes) add_probes(*ready, *probes, n_bins, forest);
-                add_tree(*ready, n_bins, settings, forest);
-                spare.push_back(std::move(ready));
-                waiting.erase(waiting.begin());
-            }
+            add_waiting(lock);
             if (spare.empty()) {
                 result = std::make_unique<TreeResult>();
             } else {
