@@ -214,8 +214,8 @@ def summary() -> str:
             "",
             f"- **Worst setting of the defaults:** {worst_default()}. The generator does not "
             "relate these vertices to the target, but they are correlated with relevant ones and "
-            "help to cancel their noise. A selected vertex there shows that a relevant region is near, not "
-            "that the vertex itself is related to the target.",
+            "help to cancel their noise. A selected vertex there shows that a relevant region is "
+            "near, not that the vertex itself is related to the target.",
             f"- **Worst setting of the default null model without relevant features:** "
             f"{_worst(null_data)}.",
             "- **The bagged null model becomes more liberal with more trees:** "

@@ -16,7 +16,7 @@ def main(library: str) -> None:
 
     rng = np.random.default_rng(0)
     # Valgrind does not know AVX-512.
-    for isa, S, missing in itertools.product(("portable", "avx2"), (37, 300, 700), (False, True)):
+    for isa, S, missing in itertools.product(("portable", "avx2"), (37, 300, 1100), (False, True)):
         os.environ["NULLFOREST_ISA"] = isa
         X = rng.normal(size=(S, 12))
         X[:, ::3] = np.round(X[:, ::3])
@@ -24,12 +24,16 @@ def main(library: str) -> None:
             X[rng.random(X.shape) < 0.05] = np.nan
         table = _native.RankTable(X, 1)
         strata = np.zeros(12, np.int64)
-        for criterion, replace in itertools.product(("gini", "entropy", "variance"), (False, True)):
-            if S == 700 and criterion != "gini":
+        for criterion, way in itertools.product(
+            ("gini", "entropy", "variance"), ("plain", "bootstrap", "weights")
+        ):
+            if way == "weights" and S == 37:
                 continue
+            replace = way == "bootstrap"
+            weight = rng.random(S) + 0.5 if way == "weights" else None
             n_classes = {"gini": 2, "entropy": 3, "variance": 0}[criterion]
             y = rng.normal(size=(S, 1)) if criterion == "variance" else np.arange(S) % n_classes
-            target = (criterion, y, n_classes, None)
+            target = (criterion, y, n_classes, weight)
             found = _native.association_of_rankings(table, strata, [False], *target, 1, 0, 4, 1)
             assert np.isfinite(found).all()
             rates = (2**16, 2**15)

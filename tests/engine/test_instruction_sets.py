@@ -110,6 +110,8 @@ def test_probes_of_small_nodes(isa, kind, S, candidates, missing, monkeypatch):
         pytest.skip(f"this build or processor has no {isa}")
     rng = np.random.default_rng([len(kind), S, candidates])
     X = (rng.random((S, 90)) < 0.3).astype(np.float32)  # many columns cannot split two samples
+    if S > 1024:
+        X[:, ::3] = rng.normal(size=(S, 30))  # more than 256 values: a table of ranks
     X[(rng.random(X.shape) < missing) & (rng.random(90) < 0.3)] = np.nan
     table, y = RankTable(X), outcome(rng, kind, S)
     settings = {"trees": 3000 // S, "candidates": candidates, "max_depth": None, "probes": 900}
@@ -149,3 +151,36 @@ def test_every_compiled_instruction_is_checked_for():
     dispatch = root / "src/nullforest/engine/native/kernels/dispatch.cpp"
     checked = set(re.findall(r'cpu_supports\("(\w+)"\)', dispatch.read_text("utf-8")))
     assert checked == set(re.findall(r"-m(\w+)[;\"]", options))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_equal_splits_that_round_below_a_tie(isa, monkeypatch):
+    # The constant column has the highest score of all, within its one level. The two others hold
+    # the same split from either side, whose floats lie just below and above 31/32 of that: the one
+    # drawn first wins, whichever way it rounds.
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+
+    def spread(n, ones):  # labels with the ones evenly spaced
+        return np.diff(np.floor(np.arange(n + 1) * ones / n + 1e-12).astype(int))
+
+    y = np.concatenate([spread(108, 74), spread(92, 3)])
+    order = np.concatenate([spread(69, 57), spread(131, 20)])[::-1]
+    x = np.empty(200)
+    for label in (0, 1):
+        x[y == label] = np.flatnonzero(order == label)
+    X = np.column_stack([np.zeros(200), x, -x])
+    settings = {"trees": 1, "samples": 1.0, "candidates": 3, "max_depth": 1, "probes": 0}
+    forest = nf.grow(X, y, seed=0, **settings)
+    assert forest.trees[0].feature[0] == 1
+
+
+@pytest.mark.parametrize("isa", ["generic", *ISAS])
+def test_weights_that_round_to_nothing_leave_no_score(isa, monkeypatch):
+    # By the first column the best split has the heavy sample on the right; by the second it comes
+    # first, and what is left of the weight is zero in doubles.
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    X = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 3.0], [2.0, 1.0]])
+    weight, y = [1.0, 1e-20, 1e-20, 1e-20], [5.0, 1.0, 2.0, 9.0]
+    settings = {"trees": 1, "samples": 1.0, "candidates": 2, "max_depth": 1, "probes": 0}
+    forest = nf.grow(X, y, sample_weight=weight, seed=0, **settings)
+    assert forest.trees[0].feature[0] == 0

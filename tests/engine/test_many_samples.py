@@ -8,12 +8,14 @@ import pytest
 import nullforest as nf
 from nullforest.engine import RankTable, _native
 
-S = 9_000
+S, MANY = 9_000, 70_000
 
 
-def target(rng, kind):
-    if kind == "two classes":
-        return rng.integers(0, 2, S)
+def target(rng, kind, n=S):
+    if kind.endswith(" classes"):
+        return rng.integers(0, {"two": 2, "three": 3}[kind.split()[0]], n)
+    if kind == "numbers":
+        return rng.normal(size=n)
     if kind == "heavy tails":
         return rng.standard_cauchy(S)
     return (rng.random(S) < 0.002) + 1e-9 * rng.normal(size=S)  # a few far from all others
@@ -28,10 +30,26 @@ def test_every_kernel_grows_the_same_trees(isa, kind, monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(S, 6)).astype(np.float32)
     X[:, 2] = np.round(X[:, 2], 1)
-    table, y = RankTable(X), target(rng, kind)
-    settings = {"trees": 1, "samples": 1.0, "candidates": 3, "max_depth": 7, "probes": 0}
+    assert_grown_as_by_the_generic_search(RankTable(X), target(rng, kind), 7, monkeypatch)
+
+
+def assert_grown_as_by_the_generic_search(table, y, depth, monkeypatch):
+    settings = {"trees": 1, "samples": 1.0, "candidates": 3, "max_depth": depth, "probes": 0}
     fast = nf.grow(table, y, **settings)
     monkeypatch.setenv("NULLFOREST_ISA", "generic")
     generic = nf.grow(table, y, **settings)
     for name, array in generic.trees.arrays.items():
         assert np.array_equal(array, fast.trees.arrays[name]), name
+
+
+@pytest.mark.parametrize("isa", ["portable", "avx2", "avx512", "neon"])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers"])
+def test_ranks_and_counts_of_more_than_16_bits(isa, kind, monkeypatch):
+    monkeypatch.setenv("NULLFOREST_ISA", isa)
+    if _native.isa() != isa:
+        pytest.skip(f"this build or processor has no {isa}")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(MANY, 3)).astype(np.float32)
+    X[:, 1] = np.round(X[:, 1], 2)
+    table = RankTable(X, bins=None)  # exact
+    assert_grown_as_by_the_generic_search(table, target(rng, kind, MANY), 4, monkeypatch)

@@ -44,7 +44,7 @@ def broken(table, part):
     names = ("block", "differs", "n_known", "flags")
     block, differs, known, flags = (np.array(a) for a in table.arrays())
     n = table.n_samples
-    ranks = block.view(np.uint8 if n <= 512 else np.uint16)
+    ranks = block.view(np.uint8 if n <= 1024 else np.uint16)
     beyond = changed(block, slice(len(block) // 6), 255)  # most of the first of five columns
     damage = {
         "short block": {"block": block[:-1]},
@@ -77,7 +77,7 @@ SHAPES = list(broken(ranked(100), "shape"))
 CONTENTS = list(broken(ranked(100), "contents"))
 
 
-@pytest.mark.parametrize("n_samples", [100, 300, 700])
+@pytest.mark.parametrize("n_samples", [100, 300, 700, 1100])
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("resident", [0, 2**40])
 def test_arrays_of_another_shape_are_refused(n_samples, name, resident):
@@ -86,7 +86,7 @@ def test_arrays_of_another_shape_are_refused(n_samples, name, resident):
         attached(table, resident=resident, **broken(table, "shape")[name])
 
 
-@pytest.mark.parametrize("n_samples", [100, 300, 700])
+@pytest.mark.parametrize("n_samples", [100, 300, 700, 1100])
 @pytest.mark.parametrize("name", CONTENTS)
 def test_damaged_columns_are_refused(n_samples, name):
     table = ranked(n_samples)
@@ -97,7 +97,7 @@ def test_damaged_columns_are_refused(n_samples, name):
         mapped.verify()
 
 
-@pytest.mark.parametrize("n_samples", [100, 300, 700])
+@pytest.mark.parametrize("n_samples", [100, 300, 700, 1100])
 @pytest.mark.parametrize("missing", [False, True])
 def test_whole_tables_are_taken(n_samples, missing):
     table = ranked(n_samples, missing)

@@ -76,7 +76,7 @@ def test_best_split_of_small_nodes(criterion, kind, weighted, isa, monkeypatch):
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
-@pytest.mark.parametrize("S", [63, 130, 300, 700])
+@pytest.mark.parametrize("S", [63, 130, 300, 700, 1100])
 def test_best_split_of_larger_tables(criterion, S):
     rng = np.random.default_rng(S)
     for case, kind in enumerate(["continuous", "tied", "missing"]):

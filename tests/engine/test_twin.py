@@ -38,7 +38,7 @@ WEIGHTS = ["none", "samples", "classes", "both", "zeros"]
 ARM = platform.machine() in ("aarch64", "arm64")
 KERNELS = ["generic", "portable", *(["neon"] if ARM else ["avx2", "avx512"])]
 #: One below, at and above every size at which tables are stored, or members sorted, differently.
-SIZES = [63, 65, 128, 255, 257, 400, 512, 513, 700]
+SIZES = [63, 65, 128, 255, 257, 400, 512, 513, 700, 1024, 1025, 1100]
 
 
 def draw_columns(rng, kind, S, F):

@@ -141,7 +141,7 @@ def test_wins_equal_the_twins(outcome, kind, monkeypatch):
     assert total > 0
 
 
-@pytest.mark.parametrize("S", [130, 300, 600])
+@pytest.mark.parametrize("S", [130, 300, 600, 1100])
 def test_wins_equal_the_twins_on_larger_tables(S, monkeypatch):
     rng = np.random.default_rng(S)
     X = np.column_stack([rng.normal(size=(S, 4)), rng.integers(0, 3, (S, 3))])

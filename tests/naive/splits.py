@@ -169,7 +169,8 @@ def real_score(outcome, w, members, crossed):
             left = 0.0
             for s in crossed:
                 left += w[s] * (outcome.y[s][q] - mean)
-            score += left * left / (W_left * (W - W_left))
+            V = W_left * (W - W_left)
+            score += left * left / V if V > 0 else 0.0
         return score
     row, P_right = pair_sums(outcome.y, w, members)
     P_left = 0.0

@@ -76,8 +76,8 @@ private:
 
     RunningCounts counts_;
     std::uint32_t n_;
-    alignas(64) float expected_[256];
-    alignas(64) float weight_[256];
+    alignas(64) float expected_[kMost + 1];
+    alignas(64) float weight_[kMost + 1];
 };
 
 }  // namespace NULLFOREST_ISA

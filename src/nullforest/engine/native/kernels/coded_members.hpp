@@ -24,19 +24,20 @@ public:
 
     // Whether adding up so many members costs less than sorting them.
     bool pays(std::uint32_t n) const { return n >= fewest_ && table_.codes(); }
+    // Classes and a single output are copied to the members; many outputs would take much memory.
     void enter(const Bag& bag, const std::uint32_t* samples, std::uint32_t n) {
+        bag_ = &bag;
         samples_ = samples;
         n_ = n;
-        const std::size_t parts = Score::kClasses ? 1 : width_;
+        const std::size_t parts = Score::kClasses ? 1 : width_ == 2 ? 2 : 0;
         parts_.resize(parts * n);
         label_.resize(Score::kClasses ? n : 0);
-        for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t i = 0; i < n && parts > 0; ++i) {
             const std::uint32_t s = samples[i];
             const std::int64_t draws = bag.count[s];
             parts_[parts * i] = kMember | draws;
             if (Score::kClasses) label_[i] = outcome_.label[s];
-            for (std::size_t q = 1; q < parts; ++q)
-                parts_[parts * i + q] = draws * outcome_.fixed[s * (parts - 1) + q - 1];
+            if (parts == 2) parts_[2 * i + 1] = draws * outcome_.fixed[s];
         }
     }
 
@@ -63,7 +64,8 @@ private:
         const std::int64_t* part = parts_.data();
         const std::size_t width = width_;
         if (Score::kClasses)
-            for (std::uint32_t i = 0; i < n_; ++i) sums[width * code[samples_[i]] + label_[i]] += part[i];
+            for (std::uint32_t i = 0; i < n_; ++i)
+                sums[width * code[samples_[i]] + label_[i]] += part[i];
         else if (width == 2)
             for (std::uint32_t i = 0; i < n_; ++i) {
                 std::int64_t* at = sums + 2 * std::size_t{code[samples_[i]]};
@@ -71,9 +73,13 @@ private:
                 at[1] += part[2 * i + 1];
             }
         else
-            for (std::uint32_t i = 0; i < n_; ++i)
-                for (std::size_t q = 0; q < width; ++q)
-                    sums[width * code[samples_[i]] + q] += part[width * i + q];
+            for (std::uint32_t i = 0; i < n_; ++i) {
+                const std::size_t s = samples_[i];
+                const std::int64_t draws = bag_->count[s], *y = &outcome_.fixed[s * (width - 1)];
+                std::int64_t* at = sums + width * code[s];
+                at[0] += kMember | draws;
+                for (std::size_t q = 1; q < width; ++q) at[q] += draws * y[q - 1];
+            }
     }
     // The members of a code; what they add to the score is left in `one_code_`.
     std::uint32_t read(std::uint32_t code) {
@@ -118,6 +124,7 @@ private:
     const Outcome& outcome_;
     std::size_t width_;
     std::uint32_t fewest_, n_ = 0;
+    const Bag* bag_ = nullptr;
     const std::uint32_t* samples_ = nullptr;
     std::vector<std::uint32_t> label_;
     std::vector<std::int64_t> parts_, sums_, one_code_;

@@ -1,4 +1,5 @@
-// The search for any criterion, weights and data, one candidate after the other.
+// The searches that score one column at a time: for any criterion, weights and data, and for large nodes by
+// steps of rank.
 #include "kernels/column_search.hpp"
 #include "kernels/evaluator.hpp"
 #include "kernels/dispatch.hpp"
@@ -93,14 +94,14 @@ private:
     ColumnBest<Score> best_of(const NodeQuery& node, std::uint32_t feature) {
         if (table_.flags()[feature] & RankTable::kMissing)
             return {feature, members_, *score_, min_leaf_};
-        std::uint64_t open = best_.found ? node_.open(table_, feature, best_.value)
-                                         : node_.open(table_, feature);
+        std::uint64_t open = best_.found ? node_.open(feature, best_.value)
+                                         : node_.open(feature);
         if (!open) return {};
         steps_.enter(node, feature, node_.sums());
         // Few steps may hold a split that is better than the best at the end of a step.
         const ColumnBest<Score> end = steps_.best_end(*score_, min_leaf_);
         if (end.found && (!best_.found || end.value > best_.value))
-            open = node_.open(table_, feature, end.value);
+            open = node_.open(feature, end.value);
         return steps_.best_of(open, *score_, min_leaf_);
     }
 

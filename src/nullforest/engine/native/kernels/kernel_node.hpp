@@ -8,6 +8,8 @@ namespace nullforest {
 
 template <class NodeTask>
 class KernelNode {
+    static_assert(KernelTask::kMostByOrder == RankLayout::kWalkSamples);
+
 public:
     using Task = NodeTask;
     using Kernel = void (*)(Task& task);

@@ -72,6 +72,11 @@ struct BinaryTask : KernelTask {
     bool beats(std::uint32_t k, std::uint32_t l) const {
         return !found || square(k, l) * best_den > best_num * (std::uint64_t{k} * (n - k));
     }
+    // Whether one division scores higher than another.
+    bool scores_higher(std::uint32_t k, std::uint32_t l, std::uint32_t k2, std::uint32_t l2) const {
+        return square(k, l) * (std::uint64_t{k2} * (n - k2)) >
+               square(k2, l2) * (std::uint64_t{k} * (n - k));
+    }
     bool equals(std::uint32_t k, std::uint32_t l) const {
         return square(k, l) * best_den == best_num * (std::uint64_t{k} * (n - k));
     }
@@ -95,23 +100,17 @@ inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
     __builtin_prefetch(task.differs + std::uint64_t{feature} * task.n_words, 0, 2);
 }
 
-// Of a table by ranks: those of the members one by one, or the whole column where that is less.
+// Of a column of ranks: those of n members one by one, or the whole column where that is less.
 template <class Rank>
-void fetch_ranks(const KernelTask& task, const Rank* rank, const std::uint32_t* members) {
+void fetch_ranks(const Rank* rank, std::uint64_t n_samples, const std::uint32_t* members,
+                 std::uint32_t n) {
     constexpr std::uint32_t kMost = 512;  // lines; two batches fit a second-level cache
-    const std::uint32_t n_lines = task.n_samples * sizeof(Rank) / 64;
-    if (task.n < n_lines && task.n <= kMost)
-        for (std::uint32_t i = 0; i < task.n; ++i) __builtin_prefetch(rank + members[i], 0, 2);
-    else if (task.n >= n_lines && n_lines <= kMost)
-        for (std::uint32_t b = 0; b < n_lines; ++b)
-            __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * std::uint64_t{b}, 0, 2);
-}
-
-// Calls try_one(feature, place) for the candidates until it returns true.
-template <class Try>
-void try_candidates(const KernelTask& task, const Try& try_one) {
-    Candidates(task.pool, task.draw_key)
-        .each_fetched([&](std::uint32_t feature) { fetch_column(task, feature); }, try_one);
+    const std::uint64_t n_lines = n_samples * sizeof(Rank) / 64;
+    if (n < n_lines && n <= kMost)
+        for (std::uint32_t i = 0; i < n; ++i) __builtin_prefetch(rank + members[i], 0, 2);
+    else if (n >= n_lines && n_lines <= kMost)
+        for (std::uint64_t b = 0; b < n_lines; ++b)
+            __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * b, 0, 2);
 }
 
 // Fills in `passes`, by passes(column, whether as good is enough); calls fetch(column) ahead.

@@ -15,7 +15,7 @@ struct ScanRanks {
     ScanRanks(const ScanTask& of, const std::uint8_t* column)
         : task(of), rank(reinterpret_cast<const Rank*>(column)) {}
     std::uint32_t of_member(std::uint32_t i) const { return rank[task.samples[i]]; }
-    void fetch() const { fetch_ranks(task, rank, task.samples); }
+    void fetch() const { fetch_ranks(rank, task.n_samples, task.samples, task.n); }
 };
 
 // As the picks of columns by order (scan_kernel_body.hpp): numbers of members.

@@ -48,12 +48,7 @@ public:
 private:
     std::uint32_t first() const { return task_.min_leaf - 1; }
     std::uint32_t last() const { return task_.n - task_.min_leaf; }
-    void fetch(std::uint32_t feature) const {
-        if constexpr (Pick::kByRank)
-            pick_.fetch(feature);
-        else
-            fetch_column(task_, feature);
-    }
+    void fetch(std::uint32_t feature) const { fetch_for(task_, pick_, feature); }
 
     // What every position of a column scores; position i has i + 1 members on the left.
     void cross(std::uint32_t feature) {
@@ -63,8 +58,12 @@ private:
             add_up(task_.real_weight, left_);
             add_up(task_.share[0], part_[0]);
             const double whole = task_.real_total;
-            for (std::uint32_t i = 0; i < n; ++i)
-                value_[i] = part_[0][i] * part_[0][i] / (left_[i] * (whole - left_[i]));
+            for (std::uint32_t i = 0; i < n; ++i) {
+                const double square = part_[0][i] * part_[0][i];
+                const double spread = left_[i] * (whole - left_[i]);  // weights may round to nothing
+                const double value = square / (spread > 0.0 ? spread : 1.0);
+                value_[i] = spread > 0.0 ? value : 0.0;
+            }
             return;
         }
         for (std::uint32_t i = 0; i < n; ++i) left_[i] = right_[i] = value_[i] = 0.0;

@@ -1,5 +1,8 @@
 // The scan, written once; the steps that differ between instruction sets:
 //   Pick(task); pick(order, high, out)   the members in sorted order; may write 64 past the end
+//     kByRank                            whether of a table by ranks; then also
+//     fetch(feature)                      asks for what a pick reads
+//     differs_after(feature, i)           whether the values of the members i and i + 1 differ
 //   Screen(task)                          kSlots columns at a time, where there is one:
 //     pick(slot, order, high)            the draws in sorted order
 //     expand(slot)                        each as often as it was drawn
@@ -47,8 +50,6 @@ struct NoScreen {
     static constexpr bool kExists = false;
     explicit NoScreen(const ScanTask&) {}
     void close() {}
-    void pick(const std::uint32_t*, std::uint32_t) {}
-    bool passes(std::uint32_t) { return true; }
 };
 
 // Whether columns can hold a split as good as the best, by their envelope.
@@ -97,11 +98,13 @@ public:
 
     void run() {
         search();
+        // Numbers of samples that the list of the sorted has no room for are sorted elsewhere.
+        if (!task_.wants_sorted || task_.n_samples > 65536) return;
         if (!task_.found || has_missing(task_.feature)) return;
         pick_.pick(task_.column(task_.feature), task_.high_bits(task_.feature), id_);
         for (std::uint32_t i = 0; i < task_.n; ++i)
             task_.sorted[i] = static_cast<std::uint16_t>(Pick::kByRank ? task_.samples[id_[i]] : id_[i]);
-        task_.has_sorted = task_.n_samples <= 65536;
+        task_.has_sorted = true;
     }
 
     // Columns compared with a best that is known.
@@ -109,7 +112,7 @@ public:
         screen_.close();
         const auto ahead = [this](std::uint32_t column) { fetch(column); };
         screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
-            if (Screen::kExists) {
+            if constexpr (Screen::kExists) {
                 screen_.pick(&column, 1);
                 if (!screen_.passes(0)) return false;
             }
@@ -138,12 +141,7 @@ private:
             });
     }
     bool has_missing(std::uint32_t feature) const { return task_.flags[feature] & 2; }
-    void fetch(std::uint32_t feature) const {
-        if constexpr (Pick::kByRank)
-            pick_.fetch(feature);
-        else
-            fetch_column(task_, feature);
-    }
+    void fetch(std::uint32_t feature) const { fetch_for(task_, pick_, feature); }
 
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {

@@ -246,7 +246,7 @@ public:
         double sum = 0.0;
         for (std::size_t q = 0; q < left_.size(); ++q) {
             if constexpr (SplitScore<Weight>::kReal) {
-                sum += left_[q] * left_[q] / spread;
+                if (spread > 0.0) sum += left_[q] * left_[q] / spread;
             } else {
                 const auto d = static_cast<double>(Wide{this->weight_} * left_[q] -
                                                    Wide{this->left_weight_} * total_[q]);

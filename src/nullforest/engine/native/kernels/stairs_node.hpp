@@ -11,6 +11,8 @@
 namespace nullforest {
 
 class StairsNode {
+    static_assert(StairsSums::kSteps == RankSteps::kSteps);
+
 public:
     StairsNode(const RankTable& table, const Outcome& outcome, const Settings& settings,
                StairsKernel kernel)
@@ -30,6 +32,7 @@ public:
         task_.classes = classes_.data();
         task_.unit = 1.0 / kUnits;
         task_.sums = &sums_;
+        task_.block = table.order(0);
     }
 
     void begin_tree(const Bag& bag) {
@@ -47,28 +50,23 @@ public:
     const StairsSums& sums() const { return sums_; }
 
     // The steps of a column that hold a split, one bit each, or of them those that may reach a score.
-    std::uint64_t open(const RankTable& table, std::uint32_t column) {
+    std::uint64_t open(std::uint32_t column) {
         task_.level = -1.0;
-        return tested(table, column);
+        return kernel_(task_, column);
     }
-    std::uint64_t open(const RankTable& table, std::uint32_t column, double score) {
+    std::uint64_t open(std::uint32_t column, double score) {
         task_.level = score * scale_ * scale_ * (1.0 - 0x1p-30);
-        return tested(table, column);
+        return kernel_(task_, column);
     }
-    std::uint64_t open(const RankTable& table, std::uint32_t column, const Fraction& score) {
+    std::uint64_t open(std::uint32_t column, const Fraction& score) {
         // The squares of D over all classes add up to so much, times k (W - k).
         const double gain = task_.weight * static_cast<double>(score.top) /
                                 static_cast<double>(score.bottom) - squares_;
         task_.level = gain - 0x1p-40 * squares_;
-        return tested(table, column);
-    }
-
-private:
-    std::uint64_t tested(const RankTable& table, std::uint32_t column) {
-        task_.block = table.order(0);
         return kernel_(task_, column);
     }
 
+private:
     void enter_numbers(const NodeQuery& node) {
         Wide weight = 0, sum = 0;
         for (std::uint32_t i = 0; i < node.n; ++i) {

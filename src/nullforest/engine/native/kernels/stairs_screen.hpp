@@ -8,10 +8,9 @@
 // it. |D|^2 is compared with what the best would have for as many draws on the left, less the
 // roundings.
 #pragma once
-#include <type_traits>
-
 #include "kernels/envelopes.hpp"
 #include "kernels/rank_pick.hpp"
+#include "kernels/stairs_kernel.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -66,7 +65,8 @@ private:
     };
 
     static constexpr std::uint32_t kSmall = 32;
-    static constexpr std::uint32_t kSteps = 64, kFew = 128;  // members for which half the steps do
+    static constexpr std::uint32_t kSteps = StairsSums::kSteps;
+    static constexpr std::uint32_t kFew = 128;  // members for which half the steps do
 
     std::int32_t rounded(std::uint32_t i) const {
         return static_cast<std::int16_t>(task_.low[i] | task_.high[i] << 8);

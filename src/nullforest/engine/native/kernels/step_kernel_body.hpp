@@ -5,8 +5,6 @@
 // whose steps all stay below it need no further look. The others wait in a queue, which is settled in
 // draw order; their ranks, which lie in the last cache or in main memory, arrive meanwhile.
 #pragma once
-#include <type_traits>
-
 #include "kernels/corner.hpp"
 #include "kernels/word_counter.hpp"
 

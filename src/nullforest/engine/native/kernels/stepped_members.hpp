@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/column_splits.hpp"
+#include "kernels/kernel_task.hpp"
 #include "kernels/stairs_kernel.hpp"
 
 namespace nullforest {
@@ -13,18 +14,11 @@ class SteppedMembers {
 public:
     explicit SteppedMembers(const RankTable& table) : table_(table) {}
 
-    // Asks for what a look at a column reads: the ranks of the members one by one, or all of them
-    // where that is less.
+    // Asks for what a look at a column reads.
     void fetch(const NodeQuery& node, std::uint32_t feature) const {
-        constexpr std::size_t kLine = 64, kMost = 512;  // two batches fit a second-level cache
-        const std::size_t bytes = static_cast<std::size_t>(table_.rank_bytes());
-        const std::uint8_t* column = table_.order(feature);
-        const std::size_t n_lines = table_.n_samples() * bytes / kLine;
-        if (node.n < n_lines && node.n <= kMost)
-            for (std::uint32_t i = 0; i < node.n; ++i)
-                __builtin_prefetch(column + bytes * node.samples[i], 0, 2);
-        else if (node.n >= n_lines && n_lines <= kMost)
-            for (std::size_t b = 0; b < n_lines; ++b) __builtin_prefetch(column + kLine * b, 0, 2);
+        const std::size_t S = table_.n_samples();
+        table_.rank_bytes() == 2 ? fetch_ranks(table_.ranks16(feature), S, node.samples, node.n)
+                                 : fetch_ranks(table_.ranks32(feature), S, node.samples, node.n);
     }
 
     // The members of a node by a column without missing values, added up in steps already.

@@ -37,17 +37,12 @@ public:
 
     // Columns compared with a best that is known.
     void screen() {
-        constexpr std::uint32_t kAhead = 8;
-        for (std::uint32_t i = 0; i < kAhead && i < task_.n_screened; ++i) fetch(task_.screened[i]);
-        for (std::uint32_t i = 0; i < task_.n_screened; ++i) {
-            if (i + kAhead < task_.n_screened) fetch(task_.screened[i + kAhead]);
-            const bool or_equal = i < task_.n_or_equal;
-            task_.passes[i] = search(
-                task_.screened[i], [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
-                    return (task_.beats(k, l) || (or_equal && task_.equals(k, l))) && differs();
-                });
-            if (task_.until_one_passes && task_.passes[i]) return;
-        }
+        const auto ahead = [this](std::uint32_t column) { fetch(column); };
+        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
+            return search(column, [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
+                return (task_.beats(k, l) || (or_equal && task_.equals(k, l))) && differs();
+            });
+        });
     }
 
 private:
@@ -66,7 +61,7 @@ private:
         return reinterpret_cast<const Rank*>(task_.column(feature));
     }
     void fetch(std::uint32_t feature) const {
-        fetch_ranks(task_, column(feature), task_.members);
+        fetch_ranks(column(feature), task_.n_samples, task_.members, task_.n);
     }
     void refresh() { level_ = level_of(task_); }
 
@@ -246,7 +241,7 @@ void sweep_ranks(SweepTask& task) {
     task.screened ? sweep.screen() : sweep.run();
 }
 
-// `Bits`: how planes are counted (step_counts.hpp), if at all.
+// `Bits`: how planes are counted (plane_counter.hpp), if at all.
 template <class Bits>
 void sweep(SweepTask& task) {
     if (task.rank_bytes == 1)

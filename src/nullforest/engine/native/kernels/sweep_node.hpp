@@ -1,4 +1,4 @@
-// A node as the sweep kernel sees it: two classes, unweighted, more than 512 samples.
+// A node as the sweep kernel sees it: two classes, unweighted, columns of ranks or of codes.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -67,7 +67,8 @@ public:
 
 private:
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : WalkTask::kMostByOrder;
-    static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;  // for any table, even a damaged one
+    // For any table, even a damaged one.
+    static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;
 
     void search(Candidates& candidates) {
         const auto ahead = [this](std::uint32_t feature) { fetch_column(task_, feature); };
@@ -91,13 +92,15 @@ private:
     // over.
     [[gnu::noinline]] bool try_together(const std::uint32_t* feature, std::uint32_t count) {
         using Scores = typename Simd::Scores;
+        bool missing = false;
+        for (std::uint32_t c = 0; c < count; ++c)
+            missing = missing || (task_.flags[feature[c]] & 2);
+        if (missing) return try_each(feature, count);
         Scores scores;
         scores.enter(task_);
         typename Scores::Best best[Candidates::kBatch], all = Scores::none();
         std::uint64_t labels[Candidates::kBatch][kMost / 64];
-        bool missing = false;
         for (std::uint32_t c = 0; c < count; ++c) {
-            missing = missing || (task_.flags[feature[c]] & 2);
             gather(feature[c], labels[c]);
             best[c] = Scores::none();
             for (std::uint32_t k0 = 0, base = 0; k0 < task_.n; k0 += 64) {
@@ -107,32 +110,51 @@ private:
             all = Scores::better(all, best[c]);
         }
         const float level = Scores::highest(all) * Scores::kSure;
-        for (std::uint32_t c = 0; c < count && !missing; ++c) {
-            if (!Scores::reaches(best[c], level)) continue;
-            members_column_ = kNone;
-            for (std::uint32_t k0 = 0, base = 0; k0 < task_.n; k0 += 64) {
-                const std::uint64_t bits = labels[c][k0 / 64];
-                for (std::uint64_t near = scores.reaching(bits, base, k0, level); near;
-                     near &= near - 1) {
-                    const std::uint32_t i = lowest_one(near), k = k0 + i + 1;
-                    const std::uint32_t l = base + count_ones(bits << (63 - i));
-                    if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l) ||
-                        ((task_.flags[feature[c]] & 1) && !differ_after(feature[c], k)))
-                        continue;
-                    task_.take(feature[c], k, l);
-                    task_.place = c;
+        // Takes the best of the splits that reach a level. False where a division between equal
+        // values, which is none, scores higher.
+        const auto take_best = [&](float least) {
+            std::uint32_t tied_k = 0, tied_l = 0;
+            for (std::uint32_t c = 0; c < count; ++c) {
+                if (!Scores::reaches(best[c], least)) continue;
+                members_column_ = kNone;
+                for (std::uint32_t k0 = 0, base = 0; k0 < task_.n; k0 += 64) {
+                    const std::uint64_t bits = labels[c][k0 / 64];
+                    for (std::uint64_t near = scores.reaching(bits, base, k0, least); near;
+                         near &= near - 1) {
+                        const std::uint32_t i = lowest_one(near), k = k0 + i + 1;
+                        const std::uint32_t l = base + count_ones(bits << (63 - i));
+                        if (k < task_.min_leaf || k + task_.min_leaf > task_.n || !task_.beats(k, l))
+                            continue;
+                        if ((task_.flags[feature[c]] & 1) && !differ_after(feature[c], k)) {
+                            if (!tied_k || task_.scores_higher(k, l, tied_k, tied_l)) {
+                                tied_k = k;
+                                tied_l = l;
+                            }
+                            continue;
+                        }
+                        task_.take(feature[c], k, l);
+                        task_.place = c;
+                    }
+                    base += count_ones(bits);
                 }
-                base += count_ones(bits);
+                if (task_.perfect()) return true;  // no division scores higher
             }
-            if (task_.perfect()) return true;
+            return !tied_k || !task_.beats(tied_k, tied_l);
+        };
+        // The level was that of no split: the best ones may round to less than what was found.
+        if (!take_best(level) && task_.found) {
+            task_.found = false;
+            take_best(level * Scores::kSure);
         }
+        if (task_.perfect()) return true;
         if (task_.found && count == task_.pool.count) return false;
+        if (!task_.found) return try_each(feature, count);  // the highest lie between equal values
         open_envelope();
-        if (task_.found) {
-            close_envelope();
-            return false;
-        }
-        // Missing values, or the highest lie between equal values.
+        close_envelope();
+        return false;
+    }
+    bool try_each(const std::uint32_t* feature, std::uint32_t count) {
+        open_envelope();
         for (std::uint32_t c = 0; c < count; ++c)
             if (try_feature(feature[c], c)) return true;
         return false;

@@ -90,7 +90,6 @@ struct RankLayout {
 
 class RankTable {
 public:
-
     // Where the columns are part of a larger table, `first_feature` is the number of the first.
     // `bins`: most distinct ranks of a column, 0 for no limit.
     RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& poll,
