@@ -15,9 +15,9 @@ from studies.records import RESULTS
 def rates_of_bins() -> str:
     """False positive rates with and without bins, and how many data sets they rest on."""
     frame = pd.read_csv(RESULTS / "bins.csv")
-    number = frame.groupby(["features", "bins"])["seed"].nunique().min()
+    number = frame.groupby(["samples", "features", "bins"])["seed"].nunique().min()
     return (
-        f"Null data of {bins.SAMPLES // 1000} 000 samples, default settings, two classes, {number} "
+        f"Null data, default settings, two classes, {number} "
         f"data sets for each row; false positive rate divided by the level, ± its standard error "
         f"(`python -m studies.bins`):\n\n{bins.summary(frame)}"
     )

@@ -17,7 +17,8 @@ def test_probes_of_few_features_cost_at_most_a_stated_share(n_features, n_strata
     assert number >= 100
 
 
-def test_columns_of_several_strata_have_probes_however_many_samples_there_are():
-    assert default_number(100_000, 100, 10) == 0
-    assert default_number(100_000, 100, 10, n_strata=2) == 20  # 2 000 000 ranks in all
-    assert default_number(10**7, 100, 10, n_strata=2) >= 2
+@pytest.mark.parametrize("n_samples", [4_000, 20_000, 10**7])
+@pytest.mark.parametrize("n_strata", [1, 3])
+def test_enough_probes_remain_however_many_samples_there_are(n_samples, n_strata):
+    assert default_number(n_samples, 1_000, 32, n_strata) == 500
+    assert default_number(n_samples, 100, 10, n_strata) >= 100

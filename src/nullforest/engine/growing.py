@@ -122,7 +122,7 @@ def grow(
     probes : int or "auto"
         Number of virtual probes, 0 for none. A virtual probe is a column of random ranks that is
         scored at nodes but never splits one; its wins estimate the null distribution. "auto" uses
-        about 2 000, which add up to a quarter to the time from 20 000 features on, and a larger
+        up to 3 500, which add up to a quarter to the time from 20 000 features on, and a larger
         share to the shorter time with fewer features; see
         :func:`nullforest.engine.probes.budget.default_number`.
     shadows : int or "auto"

@@ -25,10 +25,9 @@ FEW_FEATURES, SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 500, 1, 4, 100
 PER_STRATUM = 0.15
 #: From this number of features the share of the cost decides alone, up to this many probes.
 MANY_FEATURES, MOST_OF_MANY = 20_000, 3500
-#: Ranks (probes × samples) above which the number is reduced: about a second.
-MOST_RANKS = 2_000_000
-#: Fewer probes than this estimate a tail of .05 from fewer than 10 of them; then none are used.
-TOO_FEW = 200
+#: Ranks (probes × samples) above which the number is reduced, but not below the second: of so many,
+#: a tail of .05 has the 25 that the splice point needs.
+MOST_RANKS, FEWEST_OF_MANY_SAMPLES = 2_000_000, 500
 
 
 def evaluation_rates(n_features: int, pool: int, candidates: int) -> tuple[int, int]:
@@ -60,28 +59,26 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
     The number that adds a quarter to the time of the forest, at most 3 500. Below 20 000 features
     at least 2 000, which take more than a quarter of a smaller forest's time (with 5 000 features
     about as long as the forest itself). Below 1 000 features, where the forest takes little time,
-    two for each feature and at least 300. Further strata increase it. With many samples, fewer, and
-    none where those that remain would be too few to estimate a tail. Below 500 features at most as
-    many as take the evaluations of the forest itself (four times that with several strata), or 100
-    where these are fewer.
+    two for each feature and at least 300. Further strata increase it. With many samples fewer, down
+    to 500 from 4 000 samples on. Below 500 features at most as many as take the evaluations of the
+    forest itself (four times that with several strata), or 100 where these are fewer.
 
     Examples
     --------
     >>> default_number(100, 20_000, 1000), default_number(100, 500, 25)
     (1333, 1000)
-    >>> default_number(5000, 1000, 32), default_number(100_000, 100, 10)
-    (400, 0)
+    >>> default_number(2000, 1000, 32), default_number(20_000, 1000, 20)
+    (1000, 500)
     >>> default_number(100, 400, 20), default_number(100, 100, 10), default_number(100, 25, 5, 2)
     (266, 100, 100)
     """
     rate = min(1.0, EVALUATIONS_PER_CANDIDATE * candidates / n_features)
     cheap = int(LARGEST_SHARE * candidates / rate)
     fewest = min(FEWEST, max(FEWEST_OF_ALL, 2 * n_features))
-    wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), MOST_RANKS // n_samples)
+    most = max(MOST_RANKS // n_samples, FEWEST_OF_MANY_SAMPLES)
+    wanted = min(int(fewest * (1 + PER_STRATUM * (n_strata - 1))), most)
     many = n_features >= MANY_FEATURES
     number = min(MOST_OF_MANY, cheap) if many else min(MOST, max(cheap, wanted))
-    if number < TOO_FEW:  # of several strata a few tell which feature belongs to which
-        return max(number, n_strata) if n_strata > 1 else 0
     if n_features < FEW_FEATURES:
         share = SHARE_OF_FEW if n_strata == 1 else SHARE_OF_STRATA
         number = min(number, max(ENOUGH_OF_FEW, int(share * candidates / rate)))

@@ -110,10 +110,8 @@ private:
             all = Scores::better(all, best[c]);
         }
         const float level = Scores::highest(all) * Scores::kSure;
-        // Takes the best of the splits that reach a level. False where a division between equal
-        // values, which is none, scores higher.
-        const auto take_best = [&](float least) {
-            std::uint32_t tied_k = 0, tied_l = 0;
+        for (float least = level;; least = level * Scores::kSure) {
+            std::uint32_t tied_k = 0, tied_l = 0;  // the highest division between equal values
             for (std::uint32_t c = 0; c < count; ++c) {
                 if (!Scores::reaches(best[c], least)) continue;
                 members_column_ = kNone;
@@ -137,16 +135,13 @@ private:
                     }
                     base += count_ones(bits);
                 }
-                if (task_.perfect()) return true;  // no division scores higher
+                if (task_.perfect()) return true;
             }
-            return !tied_k || !task_.beats(tied_k, tied_l);
-        };
-        // The level was that of no split: the best ones may round to less than what was found.
-        if (!take_best(level) && task_.found) {
+            // Where no split scores as high as that division, the best ones may round to less than
+            // the level, and are looked for once more.
+            if (!task_.found || !tied_k || least < level || !task_.beats(tied_k, tied_l)) break;
             task_.found = false;
-            take_best(level * Scores::kSure);
         }
-        if (task_.perfect()) return true;
         if (task_.found && count == task_.pool.count) return false;
         if (!task_.found) return try_each(feature, count);  // the highest lie between equal values
         open_envelope();

@@ -35,8 +35,9 @@ class Tasks {
 public:
     struct Shared {
         std::size_t count;
-        std::atomic<std::size_t> next{0};
-        std::atomic<bool> stop{false};
+        // Lines of their own: all threads write the first, and read the second at every node.
+        alignas(64) std::atomic<std::size_t> next{0};
+        alignas(64) std::atomic<bool> stop{false};
     };
     Tasks(Shared& shared, Pulse* pulse) : shared_(shared), pulse_(pulse) {}
 

@@ -102,13 +102,13 @@ void grow_forest(const RankTable& table, const Outcome& outcome, const Settings&
     const auto over = [&] { return max_seconds > 0.0 && Clock::now() >= deadline; };
     // Trees are queued under the lock and added without it, by whichever thread finds no other at it:
     // none waits while another adds.
-    std::mutex mutex;
+    alignas(64) std::mutex mutex;  // `late`, which is read at every node, has a line of its own
     std::map<std::size_t, std::unique_ptr<TreeResult>> waiting;  // for an earlier tree
     std::vector<std::unique_ptr<TreeResult>> spare;
     bool adding = false;
     std::uint32_t added = 0;
-    std::atomic<bool> late{false};
-    const auto watch = [&] {
+    alignas(64) std::atomic<bool> late{false};
+    alignas(64) const auto watch = [&] {
         if (over()) late = true;
         std::unique_lock<std::mutex> lock(mutex);
         const std::uint32_t done = added;
