@@ -26,7 +26,6 @@ LEVELS = (0.05, 0.01, 0.001)
 #: Samples, features, bins; 0 for none.
 SETTINGS = [
     *((5_000, features, bins) for features in (100, 2_000) for bins in (0, 256, 32)),
-    (20_000, 1_000, 0),
     (20_000, 1_000, 256),
 ]
 MOST_TREES = 4_000

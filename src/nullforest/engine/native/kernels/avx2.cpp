@@ -24,6 +24,7 @@ public:
                 _mm_load_si128(reinterpret_cast<const __m128i*>(one) + q));
         }
     }
+    template <bool kOnes = true>  // or the members alone
     void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
         members = ones = 0;
@@ -35,7 +36,7 @@ public:
             const __m256i bit = _mm256_shuffle_epi8(
                 _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull)),
                 _mm256_and_si256(samples, _mm256_set1_epi8(7)));
-            std::uint32_t m = test(member_, byte, bit), l = test(one_, byte, bit);
+            std::uint32_t m = test(member_, byte, bit), l = kOnes ? test(one_, byte, bit) : 0;
             // Where the high bits of the sample are the number of a further part of the bitmaps.
             for (std::uint32_t part = 1; part < parts(); ++part) {
                 std::uint32_t here = ~std::uint32_t{0};
@@ -44,7 +45,7 @@ public:
                     here &= part >> h & 1 ? set : ~set;
                 }
                 m = (m & ~here) | (test(member_ + 2 * part, byte, bit) & here);
-                l = (l & ~here) | (test(one_ + 2 * part, byte, bit) & here);
+                if (kOnes) l = (l & ~here) | (test(one_ + 2 * part, byte, bit) & here);
             }
             members |= std::uint64_t{m} << 32 * half;
             ones |= std::uint64_t{l} << 32 * half;
@@ -134,8 +135,8 @@ public:
         : n_words_(task.n_words), last_(last_word(task)), bitmap_(task, task.member, task.member) {}
     void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
         for (std::uint32_t w = 0; w < n_words_; ++w) {
-            std::uint64_t members, same;
-            bitmap_.gather(order, high, w, members, same);
+            std::uint64_t members, ones;
+            bitmap_.template gather<false>(order, high, w, members, ones);
             if (w + 1 == n_words_) members &= last_;
             out = bitmap_.list(order, high, w, members, out);
         }

@@ -311,43 +311,30 @@ void scan_screened(ScanTask& task) {
     task.screened ? scan.screen() : scan.run();
 }
 
-template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
-void scan_counting(ScanTask& task) {
-    if constexpr (Screen::kExists && kind != ScanTask::entropy)
-        if (task.screens)
-            return scan_screened<Pick, EnvelopeScreen<Screen, kind>, Id, kind, counts>(task);
-    scan_screened<Pick, NoScreen, Id, kind, counts>(task);
-}
-
-template <template <class> class Pick, class Screen, class Id, ScanTask::Kind kind>
-void scan_kind(ScanTask& task) {
-    task.counts ? scan_counting<Pick<Id>, Screen, Id, kind, true>(task)
-                : scan_counting<Pick<Id>, Screen, Id, kind, false>(task);
-}
-
-template <template <class> class Pick, class Screen, class Id>
-void scan_width(ScanTask& task) {
-    if (task.reals) return scan_reals<Pick<Id>, Id>(task);
-    if (task.kind == ScanTask::gini)
-        scan_kind<Pick, Screen, Id, ScanTask::gini>(task);
-    else if (task.kind == ScanTask::entropy)
-        scan_kind<Pick, Screen, Id, ScanTask::entropy>(task);
-    else
-        scan_kind<Pick, Screen, Id, ScanTask::variance>(task);
-}
-
-// Tables by ranks.
+// The screens of columns by their order and by ranks; entropies have none.
+template <class Simd>
+struct OrderScreens {
+    template <ScanTask::Kind kind>
+    using Of = std::conditional_t<Simd::kExists && kind != ScanTask::entropy,
+                                  EnvelopeScreen<Simd, kind>, NoScreen>;
+};
 template <class Rank>
-void scan_ranks(ScanTask& task) {
-    using Pick = RankPick<Rank, std::uint16_t>;
-    if (task.reals) return scan_reals<Pick, std::uint16_t>(task);
+struct RankScreens {
+    template <ScanTask::Kind kind>
+    using Of = std::conditional_t<kind != ScanTask::entropy, StairsScreen<Rank, kind>, NoScreen>;
+};
+
+// Chooses by what the target and the node need.
+template <class Pick, class Id, class Screens>
+void scan_by(ScanTask& task) {
+    if (task.reals) return scan_reals<Pick, Id>(task);
     const auto counting = [&](auto kind, auto counts) {
         constexpr ScanTask::Kind k = decltype(kind)::value;
         constexpr bool c = decltype(counts)::value;
-        if constexpr (k != ScanTask::entropy)
-            if (task.screens)
-                return scan_screened<Pick, StairsScreen<Rank, k>, std::uint16_t, k, c>(task);
-        scan_screened<Pick, NoScreen, std::uint16_t, k, c>(task);
+        using Screen = typename Screens::template Of<k>;
+        if constexpr (Screen::kExists)
+            if (task.screens) return scan_screened<Pick, Screen, Id, k, c>(task);
+        scan_screened<Pick, NoScreen, Id, k, c>(task);
     };
     const auto each = [&](auto kind) {
         task.counts ? counting(kind, std::true_type{}) : counting(kind, std::false_type{});
@@ -361,14 +348,19 @@ void scan_ranks(ScanTask& task) {
         each(std::integral_constant<Kind, ScanTask::variance>{});
 }
 
+template <class Rank>
+void scan_ranks(ScanTask& task) {
+    scan_by<RankPick<Rank, std::uint16_t>, std::uint16_t, RankScreens<Rank>>(task);
+}
+
 template <template <class> class Pick, class Screen = NoScreen>
 void scan(ScanTask& task) {
     if (task.by_rank)
-        return task.rank_bytes == 2 ? scan_ranks<std::uint16_t>(task) : scan_ranks<std::uint32_t>(task);
-    if (task.n_samples <= 256)
-        scan_width<Pick, Screen, std::uint8_t>(task);
+        task.rank_bytes == 2 ? scan_ranks<std::uint16_t>(task) : scan_ranks<std::uint32_t>(task);
+    else if (task.n_samples <= 256)
+        scan_by<Pick<std::uint8_t>, std::uint8_t, OrderScreens<Screen>>(task);
     else
-        scan_width<Pick, Screen, std::uint16_t>(task);
+        scan_by<Pick<std::uint16_t>, std::uint16_t, OrderScreens<Screen>>(task);
 }
 
 }  // namespace NULLFOREST_ISA
