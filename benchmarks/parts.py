@@ -14,7 +14,9 @@ PATH = Path(__file__).parent / "results" / "parts.csv"
 def keep(script: str, seconds: dict[str, float]) -> None:
     """Replace what a script has measured, part by part."""
     rows = pd.DataFrame({"script": script, "part": list(seconds), "seconds": seconds.values()})
-    rows = rows.assign(seconds=rows["seconds"].round(5), version=nf.__version__)
+    rows = rows.assign(
+        seconds=rows["seconds"].map("{:.3g}".format).astype(float), version=nf.__version__
+    )
     if PATH.exists():
         others = pd.read_csv(PATH)
         rows = pd.concat([others[others["script"] != script], rows])

@@ -147,13 +147,20 @@ def instruction_sets() -> pd.DataFrame:
     return pd.DataFrame(shown).reset_index()
 
 
+def short_time(value: float) -> str:
+    """A time that may be less than a millisecond."""
+    if value < 1e-4:
+        return f"{1e6 * value:.2f} µs"
+    return f"{1000 * value:.1f} ms" if value < 0.1 else seconds(value)
+
+
 def parts() -> pd.DataFrame:
     """Times of single parts."""
     table = pd.read_csv(RESULTS / "parts.csv")
     return pd.DataFrame(
         {
             "part": table["part"],
-            "time": [f"{1000 * t:.1f} ms" if t < 0.1 else seconds(t) for t in table["seconds"]],
+            "time": table["seconds"].map(short_time),
             "script": "`benchmarks/" + table["script"] + "`",
         }
     )

@@ -23,8 +23,8 @@ def _frame(**columns):
     [
         (["u", "v"] * 20, "classification", False),
         ([True, False] * 20, "classification", False),
-        ([0, 1] * 20, "classification", True),
-        ([0.5, 1.5] * 20, "classification", True),
+        ([0, 1] * 20, "classification", False),
+        ([0.5, 1.5] * 20, "classification", False),
         ([1, 2, 3, 4] * 10, "classification", True),
         (list(range(10)) * 4, "regression", False),  # four rows per level are too few
         ([0.5, 1.5, 2.5, 3.5] * 10, "regression", False),

@@ -68,10 +68,11 @@ def target_of(
     if task == "auto":
         if not few:
             return values, "regression"
-        notes.append(
-            f"The target {name!r} is numeric with only {levels} different values, so they were "
-            "taken as classes; --task regression takes them as amounts."
-        )
+        if levels > 2:  # two values are classes without question
+            notes.append(
+                f"The target {name!r} is numeric with only {levels} different values, so they were "
+                "taken as classes; --task regression takes them as amounts."
+            )
     elif levels > max(2, n // 2):
         raise InputError(
             f"The target {name!r} has {levels} different values in {n} rows, too many to be "

@@ -77,7 +77,7 @@ SATURATED_COUPLING = 0.75
 # Stage 3: tail.
 
 #: Least at the splice point, 1/√25 being a 20 % standard error; fewer probes do not represent a
-#: stratum at all. With 60 the rate at .001 fell to a fifth where trees see all samples.
+#: stratum at all. A larger size makes the test conservative where trees see all samples.
 #: [effective sample size; simulated; probes]
 SPLICE_SIZE = 25
 #: Least beyond the count whose mean excess the extrapolated tail takes over; 1/√200 is 7 %.
@@ -116,7 +116,7 @@ VARIANCE_PRIOR = 50.0
 #: [effective sample size; simulated; shadows]
 SHADOW_SPLICE_SIZE = 10
 #: Standard deviation of the error of the tail's coupling factor: columns of different kinds share
-#: a tail. With .125 the rate at .001 was twice the level in mixed tables.
+#: a tail. A smaller value is too liberal in mixed tables.
 #: [log coupling; simulated; shadows]
 SHADOW_MISFIT = 0.5
 

@@ -19,7 +19,7 @@ FEWEST, MOST = 2000, 4000
 FEWEST_OF_ALL = 300
 #: With fewer features the probes add at most this many times the evaluations of the forest: with
 #: one stratum, and with several, each of which needs its own. There are no fewer than 100, which
-#: are as well calibrated as 300 with 10 to 100 features; 60 are not (rates of 1.4 to 1.8 at .05).
+#: are as well calibrated as 300 with 10 to 100 features; 60 were not.
 FEW_FEATURES, SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 500, 1, 4, 100
 #: Increase of the number of probes for each further stratum, as a share.
 PER_STRATUM = 0.15
