@@ -12,7 +12,7 @@ def test_demo_finds_known_probes_and_writes_its_files(tmp_path, run):
     out = tmp_path / "new" / "demo"
     result = run("demo", "--out", out, "--trees", 8000)
     assert result.exit_code == 0, result.stderr
-    found = re.search(r"found (\d+) of the 16 known probes", result.stdout)
+    found = re.search(r"found (\d+) of the 16 known probe sets", result.stdout)
     assert found is not None
     # 11 of the 16 genes differ between the sexes so clearly that a t-test with the strictest
     # correction finds them; see the test of the data set.
