@@ -2,7 +2,8 @@
 
 Grows the forests of works.py, our engine and the others in turn, keeps the best time of each and
 prints ratios: by the clock, and by processor time, which depends less on what else the machine is
-doing. Others that are not installed are left out. Writes benchmarks/results/engine.csv.
+doing. Others that are not installed are left out. Writes benchmarks/results/engine.csv, where the
+rows of works that were not timed stay.
 
     python benchmarks/engine.py [--works "A;B"] [--repeats 3] [--other-share 1]
 """
@@ -154,10 +155,21 @@ def main() -> None:
     if chosen.permutations:
         rows += [permutations(chosen.permutations, probes) for probes in (0, "auto")]
     Path(chosen.out).parent.mkdir(parents=True, exist_ok=True)
+    kept = others_than(rows, Path(chosen.out))
+    order = {name: place for place, name in enumerate(WORKS)}
     with writing(chosen.out) as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(sorted(kept + rows, key=lambda row: order.get(row["work"], len(order))))
+
+
+def others_than(rows: list[dict[str, object]], path: Path) -> list[dict[str, object]]:
+    """The rows of a file on works that were not timed now."""
+    if not path.exists():
+        return []
+    now = {row["work"] for row in rows}
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["work"] not in now]
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ class Work:
 
 A = (250, 5_000, 500, 250)
 EVERY_WAY = (PLAIN, PROBES, KEPT, BOOTSTRAP)
+PLAIN_AND_BOOTSTRAP = (PLAIN, PROBES, BOOTSTRAP)
 MANY_SAMPLES = (SKLEARN, INTELEX)
 
 WORKS = {
@@ -69,6 +70,7 @@ WORKS = {
     **{
         f"{S} × 2 000": Work(
             *(S, 2_000, trees, 100),
+            ways=PLAIN_AND_BOOTSTRAP,
             others=MANY_SAMPLES,
             floors={PLAIN: {SKLEARN: floor, INTELEX: 3}, PROBES: {SKLEARN: 15, INTELEX: 3}},
         )
@@ -83,6 +85,9 @@ WORKS = {
         )
         for S, trees in [(520, 100), (1_000, 50), (2_000, 30), (4_000, 20)]
     },
+    "2000 × 2 000, 3 classes": Work(
+        *(2_000, 2_000, 100, 100), classes=3, ways=PLAIN_AND_BOOTSTRAP, others=MANY_SAMPLES
+    ),
     "1 000 × 20": Work(
         *(1_000, 20, 500, 4), ways=(PLAIN,), others=MANY_SAMPLES, floors={PLAIN: {INTELEX: 4}}
     ),
