@@ -100,6 +100,8 @@ def test_constant_and_empty_columns_are_left_out_with_a_note():
     assert table.feature_names.tolist() == ["a", "b", "half"]
     assert any("2 columns left out" in note and "'c', 'gone'" in note for note in table.notes)
     assert any("20 values are missing in 1 of 3" in note for note in table.notes)
+    one = table_of(_frame(gap=[np.nan, *range(N - 1)], y=["u", "v"] * 20), "y")
+    assert any("1 value is missing in 1 of 3" in note for note in one.notes)
 
 
 def test_ids_come_from_the_named_column_or_from_the_index():

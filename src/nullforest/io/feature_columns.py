@@ -50,9 +50,10 @@ def features_of(
     kept = np.flatnonzero(varies)
     if missing.any():
         gaps = np.flatnonzero(missing)
-        most = int(np.argmax(missing))
+        most, number = int(np.argmax(missing)), missing.sum()
         notes.append(
-            f"{missing.sum()} values are missing in {len(gaps)} of {len(kept)} columns (most in "
+            f"{number} {'values are' if number > 1 else 'value is'} missing in {len(gaps)} of "
+            f"{len(kept)} columns (most in "
             f"{names[kept[most]]!r}: {missing[most]} of {len(X)}); each split sends them to the "
             "side that fits better."
         )

@@ -88,8 +88,10 @@ class FeatureMatrix:
             )
             X = X.subset(columns=kept) if isinstance(X, ColumnStore) else X[:, kept]
         if (gaps := missing[varies]).any():
+            number = gaps.sum()
             notes.append(
-                f"{gaps.sum()} values are missing in {np.count_nonzero(gaps)} of {len(kept)} "
+                f"{number} {'values are' if number > 1 else 'value is'} missing in "
+                f"{np.count_nonzero(gaps)} of {len(kept)} "
                 f"{self.units}; each split sends them to the side that fits better."
             )
         return X, kept, notes
