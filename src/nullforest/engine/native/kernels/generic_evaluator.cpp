@@ -1,5 +1,5 @@
-// The searches that score one column at a time: for any criterion, weights and data, and for large nodes by
-// steps of rank.
+// The searches that score one column at a time: for any criterion, weights and data, and for large
+// nodes by steps of rank.
 #include "kernels/column_search.hpp"
 #include "kernels/evaluator.hpp"
 #include "kernels/dispatch.hpp"

@@ -1,5 +1,5 @@
-// The best split of a node of two classes: columns of ranks (more than 1 024 samples) or of codes (more
-// than 512).
+// The best split of a node of two classes: columns of ranks (more than 1 024 samples) or of codes
+// (more than 512).
 //
 // A node that is not tiny counts its members and its ones in steps of rank: on planes of bits, where
 // the table has them (step_kernel_body.hpp), else one by one, in equal steps of some 3 to 8 members
