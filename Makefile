@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/engine/native/*/*)
+NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/forest/native/*/*)
 
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
@@ -171,7 +171,7 @@ sanitize: ## the native tests and 1 000 hostile calls under the address and unde
 	$(PYTHON) -m venv $(VENV)-sanitize
 	$(VENV)-sanitize/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_SANITIZE=ON \
 		--config-settings=build-dir=build/sanitize '.[test]'
-	$(SANITIZED) -m pytest tests/engine tests/nulls/test_mixtures.py \
+	$(SANITIZED) -m pytest tests/forest tests/data tests/nulls/test_mixtures.py \
 		-k "not against_sklearn and not address_space and not valgrind" # sanitizers need more addresses than those tests allow
 	$(SANITIZED) -m fuzz --calls 1000
 
@@ -180,7 +180,7 @@ portable: arm ## the native tests on a build without AVX2 and AVX-512; forests c
 	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
 		--config-settings=build-dir=build/portable '.[test]'
 	$(VENV)-portable/bin/python tests/native/processors.py build/processors
-	$(VENV)-portable/bin/python -m pytest tests/engine tests/nulls/test_mixtures.py
+	$(VENV)-portable/bin/python -m pytest tests/forest tests/data tests/nulls/test_mixtures.py
 
 macos: ## the native code compiled and linked for both processors of macOS; nothing can be run there
 	$(PYTHON) -m venv $(VENV)-macos
@@ -233,4 +233,4 @@ study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and
 	$(BIN)/python -m studies.kills --trials 100
 
 clean: ## forget the environment and all build products
-	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-macos $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/engine/_native.pyi
+	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-macos $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/_native.pyi

@@ -26,9 +26,9 @@ import numpy as np
 import psutil
 
 import nullforest as nf
-from nullforest.engine.blocks import _Sums, grow_block
-from nullforest.engine.data.targets import as_target
-from nullforest.engine.settings import ForestSettings
+from nullforest.data.targets import as_target
+from nullforest.forest.blocks import _Sums, grow_block
+from nullforest.forest.settings import ForestSettings
 
 S, F, TREES, CANDIDATES = 500, 10_242, 1_024, 512
 WORKERS, SEED = 2, 0

@@ -22,8 +22,9 @@ import numpy as np
 import nullforest as nf
 import other_engines as engines
 import works
+from nullforest import _native
 from nullforest._util.files import writing
-from nullforest.engine import RankTable, _native
+from nullforest.data.rank_table import RankTable
 from works import WORKS
 
 Adapter = Callable[[np.ndarray, np.ndarray, int, int], engines.Seconds]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from nullforest.engine.blocks import blocks_of
+from nullforest.forest.blocks import blocks_of
 
 ROOT = Path(__file__).parents[1]
 TREES, CORES = 100_000, 100

@@ -17,8 +17,9 @@ import numpy as np
 
 import nullforest as nf
 import other_engines as engines
+from nullforest import _native
 from nullforest._util.files import writing
-from nullforest.engine import RankTable, _native
+from nullforest.data.rank_table import RankTable
 
 VARIABLE = "NULLFOREST_ISA"
 SETS = ("avx512", "avx2", "neon", "portable")

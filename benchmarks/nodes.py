@@ -15,7 +15,7 @@ import numpy as np
 import nullforest as nf
 import other_engines as engines
 import parts
-from nullforest.engine import RankTable
+from nullforest.data.rank_table import RankTable
 from works import WORKS
 
 WORK = WORKS["100 × 10 000, 20 candidates"]

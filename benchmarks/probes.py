@@ -17,10 +17,10 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from nullforest.run.probes import budget, virtual_probes
 
 import nullforest as nf
-from nullforest.engine import RankTable
-from nullforest.engine.probes import budget, virtual_probes
+from nullforest.data.rank_table import RankTable
 
 #: S, F, trees, candidates, number of classes (0: numbers), other settings.
 WORKS: dict[str, tuple[int, int, int, int, int, dict[str, Any]]] = {

@@ -20,7 +20,7 @@ import numpy as np
 import nullforest as nf
 import other_engines as engines
 from nullforest._util.files import writing
-from nullforest.engine import RankTable
+from nullforest.data.rank_table import RankTable
 
 SAMPLES, CANDIDATES = 200, 500
 

@@ -9,7 +9,7 @@ from time import perf_counter, process_time
 
 import nullforest as nf
 import parts
-from nullforest.engine.settings import paper_settings
+from nullforest.forest.settings import paper_settings
 
 
 def main() -> None:

@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.compute.checkpoints import Checkpoint
-from nullforest.engine.resuming import KIND
+from nullforest.run.checkpoints import Checkpoint
+from nullforest.run.resuming import KIND
 from studies.markdown import filled
 from studies.records import RESULTS, with_progress
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import nullforest as nf
-from nullforest.engine.settings import DEPTH
 from nullforest.evaluation.packages import PACKAGES, PackageTask
+from nullforest.forest.settings import DEPTH
 from nullforest.selection.agreement import jaccard
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.engine.settings import paper_settings
+from nullforest.forest.settings import paper_settings
 from nullforest.nulls import constants
 from studies.calibration.null_data import randomised_pvalues
 from studies.markdown import markdown

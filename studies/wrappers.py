@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import stats
 
 import nullforest as nf
-from nullforest.engine.settings import paper_settings
+from nullforest.forest.settings import paper_settings
 from nullforest.nulls.group_sums import group_null
 from studies.markdown import filled, markdown
 from studies.records import Records, with_progress

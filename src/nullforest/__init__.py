@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nullforest import datasets as datasets
     from nullforest._util.errors import InputError as InputError
-    from nullforest.compute import parallel as parallel
+    from nullforest.data.matrices import ParquetColumns as ParquetColumns
+    from nullforest.data.rank_table import RankTable as RankTable
+    from nullforest.data.readers import read_table as read_table
+    from nullforest.data.readers.omics.gene_sets import read_gmt as read_gmt
     from nullforest.datasets import simulate as simulate
-    from nullforest.engine import Forest as Forest
-    from nullforest.engine import ParquetColumns as ParquetColumns
-    from nullforest.engine import RankTable as RankTable
-    from nullforest.engine import grow as grow
-    from nullforest.engine import grow_many as grow_many
-    from nullforest.engine.resuming import resume as resume
-    from nullforest.engine.watching import watch as watch
     from nullforest.estimators import wrappers as wrappers
     from nullforest.estimators.classifier import ForestClassifier as ForestClassifier
     from nullforest.estimators.regressor import ForestRegressor as ForestRegressor
@@ -44,13 +40,17 @@ if TYPE_CHECKING:
     from nullforest.features.interactions import find_interactions as find_interactions
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
-    from nullforest.features.table_selection import select_table as select_table
-    from nullforest.io import read_table as read_table
-    from nullforest.io.omics.gene_sets import read_gmt as read_gmt
+    from nullforest.forest.forest import Forest as Forest
     from nullforest.nulls import null as null
     from nullforest.report import plots as plots
     from nullforest.report.maps import brain_figure as brain_figure
     from nullforest.report.maps import write_maps as write_maps
+    from nullforest.run.backends import parallel as parallel
+    from nullforest.run.growing import grow as grow
+    from nullforest.run.many_forests import grow_many as grow_many
+    from nullforest.run.resuming import resume as resume
+    from nullforest.run.table_selection import select_table as select_table
+    from nullforest.run.watching import watch as watch
     from nullforest.selection.forecast import Forecast as Forecast
     from nullforest.selection.forecast import more_trees as more_trees
     from nullforest.selection.selection import Selection as Selection
@@ -64,10 +64,14 @@ __version__ = "0.2.0"
 #: take a second, which `nullforest --help` and a script that loads a tally need not wait for.
 _NAMES = {
     "_util.errors": "InputError",
-    "compute": "parallel",
-    "engine": "Forest ParquetColumns RankTable grow grow_many",
-    "engine.resuming": "resume",
-    "engine.watching": "watch",
+    "run.backends": "parallel",
+    "data.matrices": "ParquetColumns",
+    "data.rank_table": "RankTable",
+    "forest.forest": "Forest",
+    "run.growing": "grow",
+    "run.many_forests": "grow_many",
+    "run.resuming": "resume",
+    "run.watching": "watch",
     "estimators.classifier": "ForestClassifier",
     "estimators.regressor": "ForestRegressor",
     "estimators.selector": "ForestSelector",
@@ -81,10 +85,10 @@ _NAMES = {
     "features.genes": "select_genes",
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
-    "features.table_selection": "select_table",
+    "run.table_selection": "select_table",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
-    "io": "read_table",
-    "io.omics.gene_sets": "read_gmt",
+    "data.readers": "read_table",
+    "data.readers.omics.gene_sets": "read_gmt",
     "nulls": "null",
     "report.maps": "brain_figure write_maps",
     "selection.forecast": "Forecast more_trees",

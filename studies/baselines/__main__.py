@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.packages import PACKAGES as ADAPTERS
+from nullforest.forest.settings import paper_settings
 from studies.baselines.page import PAGE, with_tables
 from studies.records import RESULTS
 

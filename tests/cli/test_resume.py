@@ -10,7 +10,7 @@ import pytest
 from studies import kills
 
 import nullforest as nf
-from nullforest.compute.checkpoints import HEADER
+from nullforest.run.checkpoints import HEADER
 
 TREES = 400
 
@@ -264,7 +264,7 @@ def test_a_command_that_was_changed_overwrites_nothing(run, begun, tmp_path, mon
 def test_a_folder_serves_one_process_at_a_time(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 20))
     table, y = nf.RankTable(X), X[:, 0] > 0
-    from nullforest.engine.resuming import ForestCheckpoint
+    from nullforest.run.resuming import ForestCheckpoint
 
     held = ForestCheckpoint(tmp_path, table, y, {})
     with held, pytest.raises(nf.InputError, match="Another process"):

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import nullforest as nf
-from nullforest.io import read_table
-from nullforest.io.survival_columns import SurvivalColumns
+from nullforest.data.readers import read_table
+from nullforest.data.readers.survival_columns import SurvivalColumns
 
 SURVIVAL = ["--time", "days", "--event", "died"]
 

@@ -10,9 +10,9 @@ import pytest
 
 import nullforest as nf
 from nullforest.cli.wording import COMMANDS, in_shell
-from nullforest.engine.settling import _note
 from nullforest.nulls.sampled import Basis
 from nullforest.report.cautions import cautions
+from nullforest.run.settling import _note
 from nullforest.selection.agreement import Agreement
 from nullforest.selection.sentences import null_mean_notes
 

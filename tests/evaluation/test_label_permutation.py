@@ -9,12 +9,12 @@ from scipy import stats
 import nullforest as nf
 from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
-from nullforest.compute.checkpoints import Checkpoint
 from nullforest.evaluation.baselines.exceedances import Exceedances
 from nullforest.evaluation.baselines.fits import fitted_pvalues
 from nullforest.evaluation.baselines.label_permutation import KIND
 from nullforest.evaluation.baselines.relabelling import Labels
 from nullforest.evaluation.baselines.statistics import STATISTICS, instrument
+from nullforest.run.checkpoints import Checkpoint
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(40, 12))

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import rankdata
 
-from nullforest.engine.data import column_blocks
+from nullforest.data import column_blocks
 from nullforest.features import neighbours
 from nullforest.features.neighbours import clusters, correlation_matrix, most_correlated
 

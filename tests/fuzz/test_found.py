@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 import nullforest as nf
 from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
+from nullforest.data.readers import read_table
 from nullforest.datasets.simulate.surfaces import read_mesh
-from nullforest.io import read_table
 from nullforest.tallies.halves import halves
 from nullforest.tallies.probe_tally import ProbeTally
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import nullforest as nf
+from nullforest.data.annotations import matched
 from nullforest.report.links import check_link, filled
-from nullforest.selection.annotations import matched
 
 
 def _selection():

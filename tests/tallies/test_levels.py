@@ -9,7 +9,7 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.tree import DecisionTreeClassifier
 
 import nullforest as nf
-from nullforest.engine import RankTable
+from nullforest.data.rank_table import RankTable
 from nullforest.tallies.levels import levels_of_data
 
 RNG = np.random.default_rng(0)

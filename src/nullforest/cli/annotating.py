@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from nullforest.io import Table
-from nullforest.io.annotation_file import read_annotations
+from nullforest.data.annotations import joined, matched
+from nullforest.data.readers import Table
+from nullforest.data.readers.annotation_file import read_annotations
 from nullforest.report.links import check_link
-from nullforest.selection.annotations import joined, matched
 
 
 def annotated(table: Table, path: Path | None, link: str | None) -> Table:

@@ -60,8 +60,8 @@ def audit(
     read = reading.read(data, target, screen)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import grow_arguments
-    from nullforest.compute import connected
     from nullforest.evaluation.auditing import audit as run_audit
+    from nullforest.run.backends import connected
 
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(

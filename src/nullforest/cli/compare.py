@@ -59,10 +59,10 @@ def compare(
     truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import grow_arguments
-    from nullforest.compute import connected
-    from nullforest.engine import RankTable
+    from nullforest.data.rank_table import RankTable
     from nullforest.evaluation.comparison import METHODS
     from nullforest.evaluation.comparison import compare as run_all
+    from nullforest.run.backends import connected
 
     named = [m.strip() for m in methods.split(",") if m.strip()]
     with connected(cluster), screen.progress("Comparing") as progress:

@@ -39,8 +39,8 @@ def demo(
 
     from nullforest.cli.forest_run import page_of, select_features
     from nullforest.cli.screen import Screen
+    from nullforest.data.readers import Table
     from nullforest.datasets import load_leukemia_sex
-    from nullforest.io import Table
 
     settings = options.Growing(trees=trees, candidates=candidates, seed=seed).settings()
     screen = Screen()

@@ -13,14 +13,15 @@ from nullforest.cli.options import ErrorName, Growing, NullName
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
 from nullforest.cli.wording import all_in_shell
-from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.effect_sizes import effect_sizes
-from nullforest.engine.data.targets import as_target
-from nullforest.engine.growing import grow_settling
-from nullforest.engine.settings import DEPTH, ForestSettings, check_no_limit
-from nullforest.engine.settling import Settling, last
-from nullforest.engine.watching import watch
-from nullforest.io import Table
+from nullforest.data.effect_sizes import effect_sizes
+from nullforest.data.rank_table import RankTable
+from nullforest.data.readers import Table
+from nullforest.data.targets import as_target
+from nullforest.forest.forest import Forest
+from nullforest.forest.settings import DEPTH, ForestSettings, check_no_limit
+from nullforest.run.growing import grow, grow_settling
+from nullforest.run.settling import Settling, last
+from nullforest.run.watching import watch
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally
 

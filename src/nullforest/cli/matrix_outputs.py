@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
-from nullforest.io.matrix_files import MatrixOptions, kind_of, read_matrix
+from nullforest.data.readers.matrix_files import MatrixOptions, kind_of, read_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nullforest.data.readers import Table
     from nullforest.features.groups import GroupSelection
-    from nullforest.io import Table
     from nullforest.selection.selection import Selection
 
 
@@ -45,7 +45,7 @@ def groups_of(
         if outputs.group_table is not None:
             raise InputError("--group-table needs groups; give --groups FILE.gmt, or atlas.")
         return table, None
-    from nullforest.io.omics.gene_sets import members_of, read_gmt, region_groups
+    from nullforest.data.readers.omics.gene_sets import members_of, read_gmt, region_groups
 
     known = table.annotations
     if given == "atlas":

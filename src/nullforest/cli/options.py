@@ -18,9 +18,9 @@ from nullforest.cli.matrix_options import MatrixReading
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
-    from nullforest.engine.settings import ForestSettings
-    from nullforest.io import Table
-    from nullforest.io.survival_columns import TargetName
+    from nullforest.data.readers import Table
+    from nullforest.data.readers.survival_columns import TargetName
+    from nullforest.forest.settings import ForestSettings
 
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
@@ -208,7 +208,7 @@ class Reading(MatrixReading):
 
     def read(self, data: Path | list[Path], target: str | None, screen: Screen) -> Table:
         """The table of a file, or of several images."""
-        from nullforest.io import read_table
+        from nullforest.data.readers import read_table
 
         given: dict[str, Any] = dict(vars(self)) | self.matrix_options()
         of_target = self.target_name(target)
@@ -231,7 +231,7 @@ class Reading(MatrixReading):
 
     def target_name(self, target: str | None) -> TargetName:
         """The target that --target, or --time and --event, name."""
-        from nullforest.io.survival_columns import SurvivalColumns
+        from nullforest.data.readers.survival_columns import SurvivalColumns
 
         if self.time is None and self.event is None:
             if target is None:
@@ -301,7 +301,7 @@ class Growing:
 
     def settings(self, first_tree: int = 0) -> ForestSettings:
         """The settings of the forest."""
-        from nullforest.engine.settings import ForestSettings
+        from nullforest.forest.settings import ForestSettings
 
         given = vars(self) | {"max_depth": self.max_depth or None, "first_tree": first_tree}
         for name in ("trees", "shadows"):

@@ -82,8 +82,8 @@ def plan(
             "tally of a finished forest (--forest)."
         )
     else:
-        from nullforest.compute import connected
         from nullforest.evaluation.planning import plan as make_plan
+        from nullforest.run.backends import connected
 
         with connected(cluster):
             found = make_plan(

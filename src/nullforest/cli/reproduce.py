@@ -66,9 +66,9 @@ def reproduce(
     """
     from nullforest._util.progress import progress_bar, silent
     from nullforest.cli.screen import Screen
-    from nullforest.compute import connected
     from nullforest.evaluation.paper import reproduce as run
     from nullforest.evaluation.paper.claims import ENOUGH_RUNS, held
+    from nullforest.run.backends import connected
 
     if maps is not None and not maps.exists():
         raise InputError(f"There is no file {maps}; check the name.")

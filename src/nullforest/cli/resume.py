@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from nullforest._util.errors import InputError
 from nullforest._util.files import remove_partial
 from nullforest.cli.outputs import Outputs, Writers
-from nullforest.compute.checkpoints import Checkpoint
-from nullforest.engine.resuming import KIND, ForestCheckpoint
+from nullforest.run.checkpoints import Checkpoint
+from nullforest.run.resuming import KIND, ForestCheckpoint
 
 if TYPE_CHECKING:
-    from nullforest.engine import RankTable
+    from nullforest.data.rank_table import RankTable
     from nullforest.selection.selection import Selection
 
 _FILES = (

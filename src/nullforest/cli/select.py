@@ -112,7 +112,7 @@ def select(
     read, members = groups_of(groups, read, outputs)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import options_of, page_of, select_features
-    from nullforest.compute import connected
+    from nullforest.run.backends import connected
 
     settings, most_bins = growing.settings(first_tree), options.bins_of(bins)
     with connected(cluster), resumable or nullcontext():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_random_state, validate_data
 
-from nullforest.engine.data.survival_times import survival_of
+from nullforest.data.survival_times import survival_of
 
 
 def keep_arguments(estimator: Any, arguments: dict[str, Any]) -> None:

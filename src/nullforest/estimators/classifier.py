@@ -13,8 +13,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from nullforest.engine.data.dense import checked_columns
-from nullforest.engine.data.targets import refuse_masked
+from nullforest.data.dense import checked_columns
+from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.forest_estimator import X_RULES, ForestEstimator, MaxFeatures
 

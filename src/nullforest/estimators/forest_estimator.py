@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
-from nullforest.engine import Forest, grow
-from nullforest.engine.data.dense import checked_columns
+from nullforest.data.dense import checked_columns
 from nullforest.estimators.arguments import whole_seed
+from nullforest.forest.forest import Forest
+from nullforest.run.growing import grow
 from nullforest.tallies.tally import Tally
 
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None

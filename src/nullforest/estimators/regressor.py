@@ -12,8 +12,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from nullforest.engine.data.dense import checked_columns
-from nullforest.engine.data.targets import refuse_masked
+from nullforest.data.dense import checked_columns
+from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.forest_estimator import X_RULES, ForestEstimator, MaxFeatures
 

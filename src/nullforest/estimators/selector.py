@@ -16,13 +16,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
-from nullforest.engine.data.dense import checked_columns
-from nullforest.engine.data.targets import refuse_masked
+from nullforest.data.dense import checked_columns
+from nullforest.data.effects import Effects
+from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import checked_data, keep_arguments, whole_seed
 from nullforest.estimators.forest_estimator import X_RULES
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
-from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data, mixed_levels
@@ -30,7 +30,7 @@ from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally, as_names
 
 if TYPE_CHECKING:
-    from nullforest.engine import Forest
+    from nullforest.forest.forest import Forest
 
 
 class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -188,7 +188,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def _effects(self, X: Any, y: Any) -> Effects | None:
         """Direction and size of all features, by what the given forest took y for."""
-        from nullforest.engine.data.effect_sizes import effect_sizes
+        from nullforest.data.effect_sizes import effect_sizes
 
         try:
             return effect_sizes(X, y, "gini" if is_classifier(self.estimator_) else "variance")
@@ -229,12 +229,12 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         self, X: Any, y: Any, fit_params: dict[str, Any], about: dict[str, Any]
     ) -> tuple[Forest, Selection, Any]:
         """A forest of nullforest's own, its significant features, and the columns it was given."""
-        from nullforest.engine import RankTable
-        from nullforest.engine.data.dense import coded_columns
-        from nullforest.engine.data.effect_sizes import effect_sizes
-        from nullforest.engine.data.sample_columns import columns_about_samples
-        from nullforest.engine.growing import grow, grow_settling
-        from nullforest.engine.settling import Settling, last
+        from nullforest.data.dense import coded_columns
+        from nullforest.data.effect_sizes import effect_sizes
+        from nullforest.data.rank_table import RankTable
+        from nullforest.data.sample_columns import columns_about_samples
+        from nullforest.run.growing import grow, grow_settling
+        from nullforest.run.settling import Settling, last
 
         if self.prefit:
             raise InputError("prefit=True needs a fitted forest as estimator.")

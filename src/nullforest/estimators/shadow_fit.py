@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from nullforest._util.errors import InputError
-from nullforest.engine import RankTable
-from nullforest.engine.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
+from nullforest.data.rank_table import RankTable
+from nullforest.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally

@@ -22,8 +22,8 @@ from scipy import stats
 from nullforest._util.errors import InputError, check_known, optional
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
-from nullforest.engine import RankTable
-from nullforest.engine.data.shadowed_table import LEAST_COPIES, default_copies
+from nullforest.data.rank_table import RankTable
+from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
 from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha

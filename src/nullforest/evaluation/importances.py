@@ -26,11 +26,13 @@ from scipy import stats
 
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.randomness import COPIES, forest_seed, stream
-from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.dense import as_matrix
-from nullforest.engine.permutation import permuted_errors
-from nullforest.engine.settings import paper_settings
+from nullforest.data.dense import as_matrix
+from nullforest.data.rank_table import RankTable
 from nullforest.features.interactions import levels_of
+from nullforest.forest.forest import Forest
+from nullforest.forest.permutation import permuted_errors
+from nullforest.forest.settings import paper_settings
+from nullforest.run.growing import grow
 from nullforest.tallies.tally import Names, Tally
 
 __all__ = [

@@ -22,14 +22,15 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from nullforest import compute
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, silent
+from nullforest.data.rank_table import RankTable
 from nullforest.datasets.simulate.independent import independent
-from nullforest.engine import RankTable, grow
-from nullforest.engine.settings import default_candidates
+from nullforest.forest.settings import default_candidates
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
+from nullforest.run import backends as compute
+from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally

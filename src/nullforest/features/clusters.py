@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from nullforest._util.errors import InputError
-from nullforest.io.images.geometry import Geometry
+from nullforest.data.readers.images.geometry import Geometry
 from nullforest.selection.selection import Selection
 
 
@@ -20,7 +20,8 @@ def find_clusters(selection: Selection, geometry: Geometry | None) -> pd.DataFra
     Parameters
     ----------
     selection : Selection
-        Of the features of a :class:`~nullforest.io.Table`, with its `columns` and `annotations`.
+        Of the features of a :class:`~nullforest.data.readers.Table`, with its `columns` and
+        `annotations`.
     geometry : Geometry
         That of the table.
 

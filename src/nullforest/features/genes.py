@@ -11,14 +11,14 @@ import numpy as np
 
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
-from nullforest.features.table_selection import select_table
-from nullforest.io.feature_matrix import FeatureMatrix
-from nullforest.io.matrix_files import MatrixOptions
-from nullforest.io.omics.annotated import matrix_of, takes_raw
-from nullforest.io.survival_columns import SurvivalColumns, TargetName
-from nullforest.io.tables import Table, matrix_table
-from nullforest.io.target_column import Task
+from nullforest.data.readers.feature_matrix import FeatureMatrix
+from nullforest.data.readers.matrix_files import MatrixOptions
+from nullforest.data.readers.omics.annotated import matrix_of, takes_raw
+from nullforest.data.readers.survival_columns import SurvivalColumns, TargetName
+from nullforest.data.readers.tables import Table, matrix_table
+from nullforest.data.readers.target_column import Task
 from nullforest.nulls import Kind
+from nullforest.run.table_selection import select_table
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 

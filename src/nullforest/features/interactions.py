@@ -38,7 +38,7 @@ from scipy import stats
 from scipy.sparse import coo_array
 
 from nullforest._util.errors import InputError
-from nullforest.engine import Forest, Trees
+from nullforest.forest.forest import Forest, Trees
 from nullforest.nulls.distribution import Floats, Ints
 from nullforest.selection.error_rates import ErrorRate, decide
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.progress import Report
-from nullforest.engine.data.column_blocks import (
+from nullforest.data.column_blocks import (
     column_blocks,
     columns_of,
     some_rows,

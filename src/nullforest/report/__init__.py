@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nullforest.engine.data.targets import as_target
+from nullforest.data.targets import as_target
 from nullforest.report.markdown import render_markdown
 from nullforest.report.notebook import notebook_html
 from nullforest.report.render import render, render_json

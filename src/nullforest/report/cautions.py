@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
-from nullforest.engine.data.column_blocks import column_blocks, columns_of
-from nullforest.engine.data.matrices import Source
+from nullforest.data.column_blocks import column_blocks, columns_of
+from nullforest.data.matrices import Source
 from nullforest.selection.selection import Selection
 
 #: A level of this share of the nominal one, or less, wastes half of the error rate.

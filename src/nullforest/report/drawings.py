@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from nullforest._util.errors import InputError, MissingExtraError
-from nullforest.io.images.geometry import Geometry
+from nullforest.data.readers.images.geometry import Geometry
 from nullforest.report.maps import brain_figure
 from nullforest.selection.selection import Selection
 

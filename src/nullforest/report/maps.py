@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
-from nullforest.io.images.geometry import Geometry
+from nullforest.data.readers.images.geometry import Geometry
 from nullforest.report.plots.display import log_p
 from nullforest.selection.selection import Selection
 
@@ -26,7 +26,7 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
     Parameters
     ----------
     selection : Selection
-        Of the features of a :class:`~nullforest.io.Table`, with its `columns`.
+        Of the features of a :class:`~nullforest.data.readers.Table`, with its `columns`.
     geometry : Geometry
         That of the table.
     folder : path

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nullforest._util.words import printable
-from nullforest.selection.effects import decimals
+from nullforest.data.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the printed table; the table as CSV has all features.

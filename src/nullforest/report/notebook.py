@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from nullforest._util.words import printable
-from nullforest.selection.effects import printed_effects
+from nullforest.data.effects import printed_effects
 from nullforest.selection.sentences import printed
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.engine.data.column_blocks import columns_of, some_rows
-from nullforest.engine.data.targets import Target
-from nullforest.engine.split_points import split_points
+from nullforest.data.column_blocks import columns_of, some_rows
+from nullforest.data.targets import Target
 from nullforest.features.neighbours import clusters, correlation_matrix, most_correlated
+from nullforest.forest.split_points import split_points
 from nullforest.selection.selection import Selection
 
 #: Features whose values are in the page, where not told otherwise.
@@ -57,7 +57,7 @@ def pictures(
     Examples
     --------
     >>> import nullforest as nf
-    >>> from nullforest.engine.data.targets import as_target
+    >>> from nullforest.data.targets import as_target
     >>> X, y, _ = nf.simulate.independent(40, 100, 2, 0.8)
     >>> selection = nf.select(nf.grow(X, y, trees=50))
     >>> found = pictures(selection, X, as_target(y, 40), features=3)

@@ -11,9 +11,9 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from nullforest.data.effects import decimals
 from nullforest.report.drawings import drawing_html
 from nullforest.report.links import filled
-from nullforest.selection.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the table without any script.

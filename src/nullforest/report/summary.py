@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest import __version__
-from nullforest.engine.data.targets import Target
+from nullforest.data.effects import Effects, plain_rows
+from nullforest.data.targets import Target
 from nullforest.report.cautions import cautions
 from nullforest.report.histogram import histogram
 from nullforest.report.links import check_link
@@ -20,7 +21,6 @@ from nullforest.report.methods import methods, references
 from nullforest.report.pictures import FEATURES, pictures, plain_numbers
 from nullforest.report.ties import ties_and_slider
 from nullforest.selection.by_stratum import strata_of
-from nullforest.selection.effects import Effects, plain_rows
 from nullforest.selection.error_rates import ERROR_RATES
 from nullforest.selection.selection import Selection
 from nullforest.selection.sentences import each_has_its_own, own_expected_counts, own_thresholds

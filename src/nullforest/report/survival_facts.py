@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.engine.data.survival_times import median_follow_up
+from nullforest.data.survival_times import median_follow_up
 
 LOG_RANK_SCORES = (
     "Hothorn T, Lausen B. On the exact distribution of maximally selected rank statistics. "

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nullforest._util.errors import InputError
-from nullforest.selection.annotations import joined, matched
+from nullforest.data.annotations import joined, matched
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
@@ -29,7 +29,7 @@ def with_effects(self: Selection, X: Any, y: Any) -> Selection:
     >>> selection.table["higher_in"][0], round(float(selection.table["auc"][0]), 2)
     ('1', 0.93)
     """
-    from nullforest.engine.data.effect_sizes import effect_sizes
+    from nullforest.data.effect_sizes import effect_sizes
 
     effects = effect_sizes(X, y)
     if effects is not None and len(next(iter(effects.columns.values()))) != len(self.support):
@@ -43,7 +43,7 @@ def with_annotations(self: Selection, table: Any) -> Selection:
     Parameters
     ----------
     table : DataFrame, or mapping of column to {feature: text}
-        See :func:`nullforest.selection.annotations.matched`.
+        See :func:`nullforest.data.annotations.matched`.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nullforest._util.files import writing
+from nullforest.data.effects import plain_rows
 from nullforest.selection.by_stratum import strata_of
-from nullforest.selection.effects import plain_rows
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing
 from nullforest._util.words import printable
+from nullforest.data.effects import Effects
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Null
 from nullforest.selection import described, records, sentences
 from nullforest.selection.agreement import Agreement, agreement
-from nullforest.selection.effects import Effects
 from nullforest.selection.error_rates import ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.engine import Forest, grow
-from nullforest.engine.settings import paper_settings
+from nullforest.forest.forest import Forest
+from nullforest.forest.settings import paper_settings
+from nullforest.run.growing import grow
 
 Floats = NDArray[np.float64]
 #: Trees of a forest that is grown for its predictions alone: about 250 predict each sample.
@@ -109,7 +110,7 @@ def of_guessing(y: Any) -> OutOfBag:
     >>> of_guessing(np.array(["a", "a", "b", "b"])).losses.round(3).tolist()
     [0.444, 0.444, 0.444, 0.444]
     """
-    from nullforest.engine.data.targets import as_target
+    from nullforest.data.targets import as_target
 
     y = np.asarray(y)
     target = as_target(y, len(y))

@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from nullforest import __version__
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, silent
-from nullforest.compute.checkpoints import Checkpoint, digest, plain
-from nullforest.engine.data.dense import checked_columns
-from nullforest.engine.data.targets import refuse_masked
-from nullforest.engine.settings import MOST_TREES, whole_number
+from nullforest.data.dense import checked_columns
+from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import checked_data
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.estimators.selector import ForestSelector
+from nullforest.forest.settings import MOST_TREES, whole_number
+from nullforest.run.checkpoints import Checkpoint, digest, plain
 from nullforest.selection.selection import Selection
 
 Ints = NDArray[np.int64]

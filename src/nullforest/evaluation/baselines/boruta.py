@@ -28,13 +28,15 @@ from scipy import stats
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
-from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.dense import as_matrix
-from nullforest.engine.permutation import permuted_errors
-from nullforest.engine.settings import paper_settings
+from nullforest.data.dense import as_matrix
+from nullforest.data.rank_table import RankTable
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.importances import nodes_below
+from nullforest.forest.forest import Forest
+from nullforest.forest.permutation import permuted_errors
+from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.run.growing import grow
 from nullforest.selection.error_rates import adjust
 from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally

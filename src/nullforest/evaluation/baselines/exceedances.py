@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.compute.checkpoints import Checkpoint
 from nullforest.nulls.distribution import Floats
+from nullforest.run.checkpoints import Checkpoint
 
 #: Name of the state in a checkpoint, and its arrays.
 _PART, _ARRAYS = "exceedances", ("larger", "equal", "pooled_larger", "pooled_equal", "total")

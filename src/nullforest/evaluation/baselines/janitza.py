@@ -21,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.engine import grow
-from nullforest.engine.settings import paper_settings
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import instrument
+from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest import compute
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, silent
 from nullforest._util.randomness import LABELS, forest_seed, stream
-from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.data.survival_times import survival_of
+from nullforest.data.rank_table import RankTable
+from nullforest.data.survival_times import survival_of
+from nullforest.forest.forest import Forest
+from nullforest.run import backends as compute
+from nullforest.run.growing import grow
 
 
 class Labels:

@@ -20,17 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest import compute
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
-from nullforest.engine import RankTable, grow
-from nullforest.engine.settings import paper_settings
+from nullforest.data.rank_table import RankTable
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
 from nullforest.evaluation.baselines.stopping import Stop, Stopping
 from nullforest.features.numbers import feature_numbers
+from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import check_alpha
+from nullforest.run import backends as compute
+from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 

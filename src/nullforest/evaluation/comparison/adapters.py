@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.progress import Report
-from nullforest.engine import Forest, RankTable, grow
-from nullforest.engine.settings import resolved_number
+from nullforest.data.rank_table import RankTable
 from nullforest.evaluation import baselines
 from nullforest.evaluation.packages import PACKAGES, PackageTask
+from nullforest.forest.forest import Forest
+from nullforest.forest.settings import resolved_number
 from nullforest.nulls import Kind
+from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select
 

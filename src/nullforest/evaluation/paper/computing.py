@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest.data.rank_table import RankTable
 from nullforest.datasets.simulate import CorticalModel, independent
-from nullforest.engine import RankTable, grow
 from nullforest.evaluation.paper.experiment import Parameters
 from nullforest.evaluation.paper.outcomes import NULLS, RELEVANT, outcome_of
 from nullforest.evaluation.paper.store import Cell, Record
 from nullforest.nulls import Kind
+from nullforest.run.growing import grow
 from nullforest.tallies.tally import Tally
 
 #: Exceedances of the permutation test that are told apart: p up to 25/250 = 0.1.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nullforest import compute as backends
 from nullforest._util.progress import Report, silent
-from nullforest.compute.joblib import JoblibBackend
-from nullforest.engine.settings import n_threads
 from nullforest.evaluation.paper.computing import compute
 from nullforest.evaluation.paper.experiment import Results
 from nullforest.evaluation.paper.store import Cell, Record, Store
+from nullforest.forest.settings import n_threads
+from nullforest.run import backends
+from nullforest.run.backends.joblib import JoblibBackend
 
 Task = tuple[Cell, int]
 

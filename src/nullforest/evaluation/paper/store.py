@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nullforest import __version__
-from nullforest.compute.checkpoints import Checkpoint, digest
+from nullforest.run.checkpoints import Checkpoint, digest
 
 Record = dict[str, Any]
 

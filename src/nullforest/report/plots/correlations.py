@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.engine.data.column_blocks import columns_of
+from nullforest.data.column_blocks import columns_of
 from nullforest.features.neighbours import clusters, correlation_matrix
 from nullforest.report.plots.display import NULL, SELECTED, Display, Floats, Ints
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nullforest._util.errors import InputError, optional
-from nullforest.engine.data.column_blocks import columns_of, some_rows
-from nullforest.engine.data.survival_times import kaplan_meier
-from nullforest.engine.data.targets import Target, as_target
+from nullforest.data.column_blocks import columns_of, some_rows
+from nullforest.data.survival_times import kaplan_meier
+from nullforest.data.targets import Target, as_target
 from nullforest.report.plots.display import INK, NULL, OTHER, SELECTED, Display, Floats
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.engine.data.dense import as_matrix
-from nullforest.engine.data.rank_table import RankTable
-from nullforest.engine.data.survival_times import kaplan_meier, survival_of
+from nullforest.data.dense import as_matrix
+from nullforest.data.rank_table import RankTable
+from nullforest.data.survival_times import kaplan_meier, survival_of
 from nullforest.report.plots.display import NULL, SELECTED, Display, Floats
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""The data set: columns, target and samples, and all that depends on them alone."""

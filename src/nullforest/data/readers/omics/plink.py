@@ -1,0 +1,136 @@
+"""PLINK genotypes: .bed with .bim and .fam, read by blocks of variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest._util.column_store import ColumnStore
+from nullforest._util.errors import InputError, optional
+from nullforest._util.files import reading
+from nullforest.data.readers.feature_matrix import FeatureMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Phenotypes of cases and controls in a .fam file; everything else there is missing.
+_AFFECTION = {"1": "control", "2": "case"}
+_MISSING = ("-9", "0", "", "NA", "nan", "NaN")
+
+
+def read_plink(path: Path) -> FeatureMatrix:
+    """Genotypes as numbers of the first allele (0, 1, 2; NaN for missing), left on disk.
+
+    The samples have the columns fid, sex and phenotype, the variants chromosome, position and
+    alleles.
+    """
+    package = optional("bed_reader", "omics", "Reading PLINK files")
+    for ending in (".bed", ".bim", ".fam"):
+        if not path.with_suffix(ending).exists():
+            raise InputError(
+                f"There is no file {path.with_suffix(ending)}; a PLINK set needs .bed, .bim and "
+                ".fam files of one name."
+            )
+    with reading(path, "PLINK genotypes"):
+        bed = package.open_bed(path.with_suffix(".bed"))
+        shape, samples = (int(bed.iid_count), int(bed.sid_count)), _samples(bed)
+        names, about = _variants(bed)
+        _check_size(path.with_suffix(".bed"), shape)
+
+    def fetch(columns: NDArray[np.int64]) -> NDArray[Any]:
+        with reading(path, "PLINK genotypes"):
+            values: NDArray[Any] = bed.read((slice(None), columns), dtype="float32")
+            return values
+
+    return FeatureMatrix(
+        X=ColumnStore(shape, fetch, itemsize=4),
+        feature_names=names,
+        samples=samples,
+        annotations=about,
+        unit="variant",
+    )
+
+
+def unique_variants(
+    names: NDArray[Any], chromosome: NDArray[Any], position: NDArray[Any], alleles: NDArray[Any]
+) -> NDArray[np.str_]:
+    """Names of variants; those without one, or with that of another, are named by their place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> alleles = np.array(["A/G", "C/T", "A/T"])
+    >>> unique_variants(np.array(["rs1", ".", "."]), np.array(["1", "1", "2"]),
+    ...                 np.array([5, 9, 9]), alleles).tolist()
+    ['rs1', '1:9:C/T', '2:9:A/T']
+    """
+    texts = np.asarray(names, str)
+    found, place, number = np.unique(texts, return_inverse=True, return_counts=True)
+    unnamed = (number[place] > 1) | np.isin(found, [".", "", "0"])[place]
+    if not unnamed.any():
+        return texts
+    where = [
+        f"{c}:{p}:{a}"
+        for c, p, a in zip(
+            chromosome[unnamed].tolist(),
+            position[unnamed].tolist(),
+            alleles[unnamed].tolist(),
+            strict=True,
+        )
+    ]
+    result = texts.astype(object)
+    result[unnamed] = where
+    result = result.astype(str)
+    if len(np.unique(result)) < len(result):
+        raise InputError(
+            "Variants have equal names, positions and alleles; remove those that occur twice."
+        )
+    return np.asarray(result, str)
+
+
+def _check_size(path: Path, shape: tuple[int, int]) -> None:
+    """Refuse a truncated file before it is read, which may be much later."""
+    expected = 3 + (shape[0] + 3) // 4 * shape[1]
+    if (size := path.stat().st_size) != expected:
+        raise InputError(
+            f"{path} has {size} bytes and should have {expected} for {shape[0]} samples and "
+            f"{shape[1]} variants; it is truncated, or belongs to another .bim or .fam file."
+        )
+
+
+def _samples(bed: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    iid, fid = np.asarray(bed.iid, str), np.asarray(bed.fid, str)
+    names = iid
+    if len(np.unique(iid)) < len(iid):
+        names = np.array([f"{f}_{i}" for f, i in zip(fid, iid, strict=True)], str)
+    sex = pd.Series(np.asarray(bed.sex)).map({1: "male", 2: "female"})
+    phenotype = pd.Series(np.asarray(bed.pheno, str))
+    missing = phenotype.isin(_MISSING)
+    if set(phenotype[~missing]) <= set(_AFFECTION):
+        phenotype = phenotype.map(_AFFECTION)
+    else:
+        phenotype = pd.to_numeric(phenotype.mask(phenotype.isin(_MISSING[:1] + _MISSING[2:])))
+    columns = {"fid": fid, "sex": sex.to_numpy(), "phenotype": phenotype.to_numpy()}
+    return pd.DataFrame(columns, index=pd.Index(names))
+
+
+def _variants(bed: Any) -> tuple[NDArray[np.str_], pd.DataFrame]:
+    import pandas as pd
+
+    alleles = [
+        f"{a}/{b}" for a, b in zip(np.asarray(bed.allele_1), np.asarray(bed.allele_2), strict=True)
+    ]
+    about = pd.DataFrame(
+        {
+            "chromosome": np.asarray(bed.chromosome, str),
+            "position": np.asarray(bed.bp_position, np.int64),
+            "alleles": alleles,
+        }
+    )
+    names = unique_variants(np.asarray(bed.sid), *(about[name].to_numpy() for name in about))
+    return names, about

@@ -1,0 +1,162 @@
+"""Tables with shadows: copies of all columns, the rows of each copy permuted as a whole.
+
+A shadow has the values, the ties and the correlations of its feature and of the others in the same
+copy, and no relation to the target; with blocks, none beyond that of the blocks. It competes for
+nodes like a feature. Copies are made by index: the table keeps their ranks, not their values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nullforest import _native
+from nullforest._util.errors import InputError
+from nullforest.data.category_order import CategoryOrder
+from nullforest.data.dense import Floats, system_memory
+from nullforest.data.rank_table import RankTable
+from nullforest.data.targets import Target
+from nullforest.forest.settings import n_threads
+
+#: Below so many features most may be relevant, so that the bulk of the counts is not null.
+FEW_FEATURES = 500
+#: Shadows of a stratum that are aimed at, for its null distribution down to about 1 %, and the
+#: fewest and most columns of a table with shadows (where it has few features).
+WANTED_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
+#: Fewest copies, from which a feature's own mean is estimated.
+LEAST_COPIES = 4
+#: Copies that blocks need: the own mean of a feature tells what it says about the blocks.
+BLOCK_COPIES = 24
+
+Rows = NDArray[np.uint32]
+
+
+def default_copies(table: RankTable, *, blocks: bool) -> int:
+    """Number of copies where it is not given; 0 where virtual probes serve as well.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> [default_copies(RankTable(rng.normal(size=(60, F))), blocks=False) for F in (10, 100, 600)]
+    [99, 9, 0]
+    """
+    F = table.shape[1]
+    if F >= FEW_FEATURES:
+        return BLOCK_COPIES if blocks else 0
+    sizes = table.strata.sizes[np.array(table.strata.evaluable)]
+    wanted = WANTED_SHADOWS / max(int(sizes.min(initial=F)), 1)
+    columns = min(max(F * (wanted + 1), LEAST_COLUMNS), MOST_COLUMNS)
+    return max(math.ceil(columns / F) - 1, BLOCK_COPIES if blocks else LEAST_COPIES)
+
+
+def permuted_rows(
+    n_samples: int, copies: int, seed: int, blocks: NDArray[np.int64] | None = None
+) -> Rows:
+    """Permutations of the rows, (copies, S): row i of copy j is row [j, i] of the table.
+
+    With blocks, rows change places within their block only.
+
+    Examples
+    --------
+    >>> rows = permuted_rows(6, 2, seed=0, blocks=np.array([0, 0, 1, 1, 1, 1]))
+    >>> np.sort(rows[:, :2]).tolist(), rows.shape
+    ([[0, 1], [0, 1]], (2, 6))
+    """
+    each = np.zeros(n_samples, np.int64) if blocks is None else blocks
+    members = [np.flatnonzero(each == name) for name in np.unique(each)]
+    rows = np.empty((copies, n_samples), np.uint32)
+    for copy in range(copies):
+        for number, own in enumerate(members):
+            key = _native.tree_key(seed, 2**63 + copy * len(members) + number)  # no tree has it
+            rows[copy, own] = own[_native.shuffle(len(own), key, len(own))]
+    return rows
+
+
+class ShadowedTable(RankTable):
+    """A rank table followed by copies of its columns with permuted rows.
+
+    Parameters
+    ----------
+    plain : RankTable
+        The features; column f of copy j is column (j + 1) F + f of the table.
+    rows : (k, S) uint32
+        The rows of each copy; see :func:`permuted_rows`.
+    n_jobs : int
+        Threads.
+    order : CategoryOrder, optional
+        Orders the categories of the table, and those of each copy anew.
+    """
+
+    def __init__(
+        self, plain: RankTable, rows: Rows, n_jobs: int = -1, order: CategoryOrder | None = None
+    ) -> None:
+        self.plain, self.rows, self.order = plain, rows, order
+        self.feature_names, self.folder = plain.feature_names, None
+        self.values, self._arrays = plain.values, None
+        if order is None:
+            self.native = plain.native.shadowed(rows, n_threads(n_jobs))
+        else:
+            self.native = _native.RankTable(self._columns(order), n_threads(n_jobs), 0, plain.bins)
+
+    def _columns(self, order: CategoryOrder) -> Floats:
+        """The columns and all copies; the order of a category differs from copy to copy."""
+        X = self.plain.matrix
+        S, F = X.shape
+        needed = X.itemsize * S * F * (len(self.rows) + 1.0)
+        if needed > system_memory() / 2:
+            raise InputError(
+                f"The table with its shadows would take {needed / 2**30:.3g} GiB; encode the "
+                "categories as numbers, or give fewer shadows."
+            )
+        columns = np.empty((S, F * (len(self.rows) + 1)), X.dtype, order="F")
+        columns[:, :F] = order.ordered(X)
+        for copy, rows in enumerate(self.rows, start=1):
+            columns[:, copy * F : (copy + 1) * F] = order.ordered(X[rows])
+        return columns
+
+    def __reduce__(self) -> Any:
+        """What is sent to another process: the columns and the permutations."""
+        return ShadowedTable, (self.plain, self.rows, -1, self.order)
+
+    def without_values(self) -> RankTable:
+        """The same table without the values of X."""
+        light = self.plain.without_values()
+        if light is self.plain or self.order is not None:  # categories are ordered by their values
+            return self
+        if self._light is None:
+            self._light = ShadowedTable(light, self.rows)
+        return self._light
+
+    @property
+    def copies(self) -> int:
+        """Number of copies."""
+        return len(self.rows)
+
+
+def shadowed(
+    table: RankTable,
+    copies: int,
+    seed: int,
+    target: Target,
+    n_jobs: int = -1,
+) -> ShadowedTable:
+    """The table with its shadows; a table keeps its last ones, which all blocks of trees share."""
+    order = None
+    if table.categories is not None:
+        order = CategoryOrder.by_target(table.categories, target)
+    told = [target.blocks, *(() if order is None else (order.responses, order.weight))]
+    kept = table.__dict__.get("_kept_shadows")
+    if kept is None or kept[:2] != (copies, seed) or not _same(kept[2], told):
+        rows = permuted_rows(table.shape[0], copies, seed, target.blocks)
+        made = ShadowedTable(table, rows, n_jobs, order)
+        kept = table.__dict__["_kept_shadows"] = (copies, seed, told, made)
+    found: ShadowedTable = kept[3]
+    return found
+
+
+def _same(one: list[Any], other: list[Any]) -> bool:
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in pairs)

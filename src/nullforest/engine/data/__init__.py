@@ -1,1 +1,0 @@
-"""What the engine reads: rank tables, matrices on disk, targets."""

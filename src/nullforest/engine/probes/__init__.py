@@ -1,1 +1,0 @@
-"""Virtual probes: columns of random ranks that are scored at nodes but never split one."""
