@@ -24,10 +24,10 @@ from pathlib import Path
 import joblib
 import numpy as np
 import psutil
+from nullforest.forest.blocks import _Sums, grow_block
 
 import nullforest as nf
 from nullforest.data.targets import as_target
-from nullforest.forest.blocks import _Sums, grow_block
 from nullforest.forest.settings import ForestSettings
 
 S, F, TREES, CANDIDATES = 500, 10_242, 1_024, 512

@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from nullforest.features.interactions import find_interactions as find_interactions
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
-    from nullforest.forest.forest import Forest as Forest
     from nullforest.nulls import null as null
     from nullforest.report import plots as plots
     from nullforest.report.maps import brain_figure as brain_figure
     from nullforest.report.maps import write_maps as write_maps
     from nullforest.run.backends import parallel as parallel
+    from nullforest.run.forest import Forest as Forest
     from nullforest.run.growing import grow as grow
-    from nullforest.run.many_forests import grow_many as grow_many
-    from nullforest.run.resuming import resume as resume
-    from nullforest.run.table_selection import select_table as select_table
-    from nullforest.run.watching import watch as watch
+    from nullforest.run.growing import grow_many as grow_many
+    from nullforest.run.growing import resume as resume
+    from nullforest.run.growing import select_table as select_table
+    from nullforest.run.growing import watch as watch
     from nullforest.selection.forecast import Forecast as Forecast
     from nullforest.selection.forecast import more_trees as more_trees
     from nullforest.selection.selection import Selection as Selection
@@ -67,11 +67,9 @@ _NAMES = {
     "run.backends": "parallel",
     "data.matrices": "ParquetColumns",
     "data.rank_table": "RankTable",
-    "forest.forest": "Forest",
-    "run.growing": "grow",
-    "run.many_forests": "grow_many",
-    "run.resuming": "resume",
-    "run.watching": "watch",
+    "data.dataset": "Dataset",
+    "run.forest": "Forest",
+    "run.growing": "grow grow_many resume select_table watch",
     "estimators.classifier": "ForestClassifier",
     "estimators.regressor": "ForestRegressor",
     "estimators.selector": "ForestSelector",
@@ -85,7 +83,6 @@ _NAMES = {
     "features.genes": "select_genes",
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
-    "run.table_selection": "select_table",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
     "data.readers": "read_table",
     "data.readers.omics.gene_sets": "read_gmt",

@@ -5,7 +5,7 @@ import pytest
 
 import nullforest as nf
 from naive import baselines as naive
-from nullforest.forest.permutation import permuted_errors
+from nullforest.run.permutation import permuted_errors
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 6))

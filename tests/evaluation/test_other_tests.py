@@ -228,7 +228,7 @@ def test_the_sequential_test_keeps_its_errors():
 
 def test_variable_permutation_equals_a_slow_refit():
     from nullforest._util.randomness import COLUMNS, forest_seed, stream
-    from nullforest.forest.permutation import permuted_errors
+    from nullforest.run.permutation import permuted_errors
 
     how = {"trees": 15, "candidates": 2}
     full = nf.baselines.variable_permutation(X, Y, permutations=9, stop="none", seed=2, **how)

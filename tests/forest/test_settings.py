@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import nullforest as nf
-from nullforest.forest.settings import MOST_SIZE, ForestSettings, n_threads
+from nullforest._util.checks import n_threads
+from nullforest.forest.settings import MOST_SIZE, ForestSettings
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 40))

@@ -20,7 +20,7 @@ from nullforest import _native
 WORK = """
 import json, sys
 import numpy as np, nullforest as nf
-from nullforest.forest.permutation import permuted_errors
+from nullforest.run.permutation import permuted_errors
 X = np.random.default_rng(0).normal(size=(80, 300))
 jobs = int(sys.argv[1])
 forest = nf.grow(nf.RankTable(X, n_jobs=jobs), X[:, 3] > 0, trees=40, n_jobs=jobs)

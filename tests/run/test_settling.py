@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from nullforest.run.settling import PILOT, Settling
 
 import nullforest as nf
-from nullforest.run.settling import PILOT, Settling
 from nullforest.selection.agreement import jaccard
 
 LIGHT = {"keep_trees": False, "oob": False}

@@ -6,11 +6,21 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from nullforest._util.words import Sentence, Setting
+
 
 class InputError(ValueError):
     """The input cannot be used as it is; the message says why and what to do.
 
-    The command line prints the message alone and exits with status 2.
+    The command line prints the message alone, with options in the place of arguments, and exits
+    with status 2.
+
+    Attributes
+    ----------
+    sentence : Sentence
+        The message.
+    setting : str or None
+        Name of the setting that is refused, where the fault lies in one.
 
     Examples
     --------
@@ -21,6 +31,23 @@ class InputError(ValueError):
     ...     print(error)
     y has 3 values for 2 samples; give one each.
     """
+
+    def __init__(self, message: str = "", *, setting: str | None = None) -> None:
+        self.sentence = message if isinstance(message, Sentence) else Sentence(message)
+        self.setting = setting
+        super().__init__(str(message))
+
+
+def refused(name: str, value: Any, why: str | Sentence) -> InputError:
+    """The error that refuses the value of a setting.
+
+    Examples
+    --------
+    >>> str(refused("trees", 0, "must lie between 1 and 5.")), refused("trees", 0, "").setting
+    ('trees = 0 must lie between 1 and 5.', 'trees')
+    """
+    shown = Setting(name, f"{value!r:.60}", " = ")
+    return InputError(Sentence(shown, " ", why), setting=name)
 
 
 def reason_of(error: BaseException) -> str:

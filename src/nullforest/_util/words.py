@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 #: Names in a list before "and n more".
 _NAMED = 3
@@ -34,3 +36,83 @@ def printable(text: object) -> str:
     'gene [2J 7'
     """
     return str(text).translate(_PRINTED)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that a sentence names: an argument in Python, an option in the shell.
+
+    Examples
+    --------
+    >>> Setting("max_trees").python, Setting("max_trees").shell({})
+    ('max_trees=', '--max-trees')
+    >>> Setting("null", "probes").python, Setting("null", "probes").shell({})
+    ('null="probes"', '--null probes')
+    """
+
+    name: str
+    value: Any = None
+    equals: str = "="
+
+    @property
+    def python(self) -> str:
+        """As an argument."""
+        if self.value is None:
+            return f"{self.name}="
+        quoted = isinstance(self.value, str) and self.equals == "="
+        return f'{self.name}="{self.value}"' if quoted else f"{self.name}{self.equals}{self.value}"
+
+    def shell(self, options: Mapping[str, str]) -> str:
+        """As an option, by its name in the command line where that is another."""
+        option = options.get(self.name, self.name).replace("_", "-")
+        value = "" if self.value is None else f" {self.value}"
+        return f"--{option}{value.replace(chr(39), '')}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A function that a sentence advises, and the command that does the same."""
+
+    python: str
+    command: str
+
+    def shell(self, options: Mapping[str, str]) -> str:
+        """As a command."""
+        return self.command
+
+
+class Sentence(str):
+    """A sentence for whoever reads it: it speaks Python as text, and of options `in_shell`.
+
+    Parameters
+    ----------
+    *parts : str, Setting, Command or Sentence
+        The sentence, piece by piece.
+
+    Examples
+    --------
+    >>> advice = Sentence("Grow more trees (", Setting("max_trees"), ").")
+    >>> str(advice), advice.in_shell({})
+    ('Grow more trees (max_trees=).', 'Grow more trees (--max-trees).')
+    """
+
+    parts: tuple[str | Setting | Command, ...]
+
+    def __new__(cls, *parts: str | Setting | Command) -> Sentence:
+        """Join the pieces."""
+        pieces: list[str | Setting | Command] = []
+        for part in parts:
+            pieces += part.parts if isinstance(part, Sentence) else (part,)
+        text = "".join(piece if isinstance(piece, str) else piece.python for piece in pieces)
+        self = super().__new__(cls, text)
+        self.parts = tuple(pieces)
+        return self
+
+    def in_shell(self, options: Mapping[str, str]) -> str:
+        """The sentence with options and commands in the place of arguments and functions."""
+        return "".join(
+            piece if isinstance(piece, str) else piece.shell(options) for piece in self.parts
+        )
+
+    def __reduce__(self) -> Any:
+        return Sentence, self.parts

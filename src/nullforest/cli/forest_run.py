@@ -17,11 +17,10 @@ from nullforest.data.effect_sizes import effect_sizes
 from nullforest.data.rank_table import RankTable
 from nullforest.data.readers import Table
 from nullforest.data.targets import as_target
-from nullforest.forest.forest import Forest
 from nullforest.forest.settings import DEPTH, ForestSettings, check_no_limit
-from nullforest.run.growing import grow, grow_settling
+from nullforest.run.forest import Forest
+from nullforest.run.growing import grow, grow_settling, watch
 from nullforest.run.settling import Settling, last
-from nullforest.run.watching import watch
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.tally import Tally
 

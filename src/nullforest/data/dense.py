@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.tallies.tally import Names, as_names
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
+Names = NDArray[np.str_]
 
 
 def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
@@ -139,16 +139,23 @@ def check_axes(X: Any) -> None:
         )
 
 
+def as_names(names: Iterable[Any]) -> Names:
+    """Names of features as an array of text."""
+    try:
+        return np.array([str(name) for name in names], str)
+    except TypeError:
+        raise InputError(f"{names!r:.60} are no names of features; give a list of text.") from None
+
+
 def unique_names(names: Iterable[Any]) -> Names:
     """Names as an array of text; equal ones are refused."""
     array = as_names(names)
-    known: set[str] = set()
-    for name in array.tolist():
-        if name in known:
-            raise InputError(
-                f"Two features have the name {name!r}; results are given by name, so rename one."
-            )
-        known.add(name)
+    if len(set(array.tolist())) < len(array):
+        values, numbers = np.unique(array, return_counts=True)
+        raise InputError(
+            f"Two features have the name {str(values[numbers > 1][0])!r}; results are given by "
+            "name, so rename one."
+        )
     return array
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.checks import n_threads
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report
 from nullforest.data.column_blocks import column_blocks, columns_of, midranks
@@ -23,7 +24,6 @@ from nullforest.data.effects import Effects
 from nullforest.data.matrices import Source
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Target, as_target
-from nullforest.forest.settings import n_threads
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from nullforest._util.column_store import ColumnStore
 from nullforest._util.errors import InputError, MissingExtraError, reason_of
 from nullforest._util.files import as_path
-from nullforest.data.dense import check_axes
-from nullforest.tallies.tally import Names
+from nullforest.data.dense import Names, check_axes
 
 #: Bytes of a memory-mapped array that are in memory at a time.
 AT_ONCE = 2**28

@@ -1,4 +1,14 @@
-"""Rank tables: the order of the samples in every feature, shared by all forests on X."""
+"""Rank tables: the order of the samples in every feature, shared by all forests on X.
+
+With many samples the values of a column are ranked into quantile bins: those of a column with more
+than B distinct values are joined to at most B bins of about equal numbers of samples. A value that
+r of the n known ones are smaller than lies in bin floor(r B / n) (missing values are a bin of their
+own, and B is one less). A split lies between two bins; the values within a bin count as ties, for
+features, shadows and virtual probes, so that every null model applies as it is. Where no column has
+more than 256 distinct values and there are two classes, the search counts members and ones per
+value, from one byte for each sample (`native/kernels/sweep_kernel.hpp`). Thresholds lie between
+values of X, as they do without bins.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +22,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
+from nullforest._util.checks import n_threads, whole_number
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, temporary_folder
 from nullforest._util.progress import progress_bar
+from nullforest._util.words import listed
 from nullforest.data import dense, matrices, table_files
-from nullforest.data.dense import Floats, as_floats, as_matrix
+from nullforest.data.dense import Floats, Names, as_floats, as_matrix
 from nullforest.data.matrices import Source, is_sparse
-from nullforest.data.quantile_bins import number_of_bins
 from nullforest.data.strata import Strata, stratify
 from nullforest.data.table_files import PARTS, SLACK, Arrays, InFolder, InMemory
-from nullforest.forest.settings import n_threads
-from nullforest.tallies.tally import Names
 
 #: Bytes of X that are read at a time where it is not in memory.
 BLOCK = 2**28
 #: Matrices on disk below this many bytes are simply read.
 SMALL = 2**28
+#: From this number of samples on, columns are binned by default. A split then moves by at most one
+#: part in 256 of the samples, far less than the best split varies between samples of the data.
+BINNED_FROM = 20_000
+#: Codes of bins take one byte.
+MOST_BINS = 256
+#: Up to here bins would not make the search faster.
+EXACT_UP_TO = 512
 
 
 class RankTable:
@@ -56,7 +72,7 @@ class RankTable:
     bins : int, "auto" or None
         Rank the values of a column into at most so many quantile bins, 2 to 256, for a faster
         search with many samples; None for exact ranks. "auto": 256 from 20 000 samples on; see
-        :mod:`nullforest.data.quantile_bins`.
+        this module.
 
     Examples
     --------
@@ -305,6 +321,42 @@ class RankTable:
     def _tie_profile(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         return _native.tie_profile(self.native)
 
+    @property
+    def names(self) -> Names:
+        """Names of the features; `x0`, `x1`, … where X has none."""
+        if self.feature_names is not None:
+            return self.feature_names
+        return np.array([f"x{column}" for column in range(self.shape[1])], str)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should hear of the columns: constant ones, missing values, categories."""
+        notes = []
+        levels, _, missing = self._tie_profile
+        constant = np.flatnonzero(levels == 1)
+        if len(constant):
+            several = len(constant) > 1
+            notes.append(
+                f"{len(constant)} column{'s have' if several else ' has'} the same value in all "
+                f"samples, so that no node can split {'them' if several else 'it'}: "
+                f"{listed(self.names[constant])}."
+            )
+        gaps = np.flatnonzero(np.where(levels == 1, 0, missing))
+        if len(gaps):
+            number, most = int(missing[gaps].sum()), gaps[missing[gaps].argmax()]
+            notes.append(
+                f"{number} {'values are' if number > 1 else 'value is'} missing in {len(gaps)} of "
+                f"{self.shape[1]} columns (most in {str(self.names[most])!r}: {missing[most]} of "
+                f"{self.shape[0]}); each split sends them to the side that fits better."
+            )
+        if self.categories is not None and self.categories.any():
+            columns = self.names[self.categories]
+            notes.append(
+                f"{len(columns)} column{'s are' if len(columns) > 1 else ' is'} of categories "
+                f"without an order: {listed(columns)}."
+            )
+        return tuple(notes)
+
     def numeric(self) -> RankTable:
         """The table itself, unless it holds categories, which are then refused by name."""
         if self.categories is not None:
@@ -378,6 +430,27 @@ def values_of(X: Any) -> tuple[Any, tuple[int, int]]:
     source = matrices.source_of(X)
     matrix = as_matrix(X if source is None else source.read(0, source.shape[1]))[0]
     return matrix, matrix.shape
+
+
+def number_of_bins(bins: Any, n_samples: int) -> int:
+    """The most bins of a column: as given, or by the number of samples; 0 for exact ranks.
+
+    Examples
+    --------
+    >>> number_of_bins("auto", 5_000), number_of_bins("auto", 50_000), number_of_bins(64, 5_000)
+    (0, 256, 64)
+    """
+    if bins is None:
+        return 0
+    if isinstance(bins, str) and bins == "auto":
+        return MOST_BINS if n_samples >= BINNED_FROM else 0
+    number = whole_number("bins", bins, 2, MOST_BINS, ', "auto" or None')
+    if n_samples <= EXACT_UP_TO:
+        raise InputError(
+            f"bins = {number} is for more than {EXACT_UP_TO} samples, and X has {n_samples}; "
+            "omit it."
+        )
+    return number
 
 
 def _too_large(n_samples: int, n_features: int) -> bool:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
+from nullforest._util.checks import n_threads
 from nullforest._util.errors import InputError
 from nullforest.data.category_order import CategoryOrder
 from nullforest.data.dense import Floats, system_memory
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Target
-from nullforest.forest.settings import n_threads
 
 #: Below so many features most may be relevant, so that the bulk of the counts is not null.
 FEW_FEATURES = 500
@@ -131,32 +131,29 @@ class ShadowedTable(RankTable):
         return self._light
 
     @property
+    def shadow_strata(self) -> NDArray[np.int64]:
+        """Strata of the features; ordered by the target, a category has one of its own.
+
+        It is selected more often than numbers of as many levels.
+        """
+        strata, categories = self.plain.strata.features, self.plain.categories
+        if categories is None:
+            return strata
+        return np.unique(2 * strata + categories, return_inverse=True)[1].astype(np.int64)
+
+    @property
     def copies(self) -> int:
         """Number of copies."""
         return len(self.rows)
 
 
 def shadowed(
-    table: RankTable,
-    copies: int,
-    seed: int,
-    target: Target,
-    n_jobs: int = -1,
+    table: RankTable, copies: int, seed: int, target: Target, n_jobs: int = -1
 ) -> ShadowedTable:
-    """The table with its shadows; a table keeps its last ones, which all blocks of trees share."""
+    """The table with its shadows; categories are ordered by the target, anew in each copy."""
     order = None
     if table.categories is not None:
         order = CategoryOrder.by_target(table.categories, target)
-    told = [target.blocks, *(() if order is None else (order.responses, order.weight))]
-    kept = table.__dict__.get("_kept_shadows")
-    if kept is None or kept[:2] != (copies, seed) or not _same(kept[2], told):
-        rows = permuted_rows(table.shape[0], copies, seed, target.blocks)
-        made = ShadowedTable(table, rows, n_jobs, order)
-        kept = table.__dict__["_kept_shadows"] = (copies, seed, told, made)
-    found: ShadowedTable = kept[3]
-    return found
-
-
-def _same(one: list[Any], other: list[Any]) -> bool:
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in pairs)
+    return ShadowedTable(
+        table, permuted_rows(table.shape[0], copies, seed, target.blocks), n_jobs, order
+    )

@@ -1,4 +1,9 @@
-"""Targets: classes, numbers, survival times or distances; and the weights of the samples."""
+"""Targets: classes, numbers, survival times or distances; and the weights of the samples.
+
+One rule tells classes from numbers, at every door: text, booleans, any two values and up to six
+distinct whole numbers are classes, everything else is a number to predict; `task` decides
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +14,76 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
-from nullforest.data.survival_times import log_rank_scores, survival_of
-from nullforest.forest.settings import real_number
+from nullforest._util.checks import real_number
+from nullforest._util.errors import InputError, check_known, refused
+from nullforest._util.words import Sentence, Setting
 
 Criterion = Literal["gini", "entropy", "variance", "logrank", "neighbourhood"]
+Task = Literal["auto", "classification", "regression"]
+TASKS: tuple[Task, ...] = ("auto", "classification", "regression")
 
-#: Whole numbers with more distinct values than this are quantities (an age), not classes.
-MOST_INTEGER_CLASSES = 20
+#: Whole numbers with more distinct values than this are quantities (a count, an age), not classes;
+#: so are those with fewer samples than this for each value.
+MOST_INTEGER_CLASSES, LEAST_CLASS = 6, 2
 #: Bounds of numbers, distances and weights, and inverses of the least ones. The kernel squares sums
 #: of weight · number² (or distance): (2²² · 1e25 · 1e100)² is below the largest double, 1e308.
 MOST_NUMBER, MOST_DISTANCE, MOST_WEIGHT = 1e50, 1e100, 1e25
+CRITERIA = ("auto", "gini", "entropy", "variance", "logrank", "neighbourhood")
+#: What a criterion predicts; the others have no task of their own.
+_TASK_OF = {"gini": "classification", "entropy": "classification", "variance": "regression"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
-    """The target as the kernel takes it: int64 codes (S,), doubles (S, Q) or distances (S, S)."""
+    """The target as the kernel takes it: int64 codes (S,), doubles (S, Q) or distances (S, S).
+
+    Attributes
+    ----------
+    criterion : {"gini", "entropy", "variance", "logrank", "neighbourhood"}
+        What a split makes small.
+    values : array
+        What the kernel reads.
+    classes : (C,) array or None
+        The classes, in the order of their codes.
+    flat : bool
+        Whether y had one axis, so that predictions have one too.
+    weight : (S,) float or None
+        Weight of each sample; None where all are equal.
+    blocks : (S,) int or None
+        Blocks within which samples may be permuted.
+    survival : (S,) structured array or None
+        Events and times, of which `values` are the scores.
+    name : str
+        Name of the target in sentences and tables.
+    notes : tuple of str
+        What was assumed.
+    """
 
     criterion: Criterion
     values: NDArray[Any]
     classes: NDArray[Any] | None = None
-    flat: bool = True  # y had one axis, so predictions have one too
+    flat: bool = True
     weight: NDArray[np.float64] | None = None
-    blocks: NDArray[np.int64] | None = None  # within which samples may be permuted
-    survival: NDArray[Any] | None = None  # events and times, of which `values` are the scores
+    blocks: NDArray[np.int64] | None = None
+    survival: NDArray[Any] | None = None
+    name: str = "y"
+    notes: tuple[str, ...] = ()
 
     @property
     def n_classes(self) -> int:
         """Number of classes; 0 where y is not made of classes."""
         return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def task(self) -> str:
+        """What is predicted: "classification", "regression", "survival", or "distances"."""
+        others = {"logrank": "survival", "neighbourhood": "distances"}
+        return (_TASK_OF | others)[self.criterion]
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """The class of each sample; None where y is not made of classes."""
+        return None if self.classes is None else self.classes[self.values]
 
     @property
     def responses(self) -> NDArray[np.float64]:
@@ -57,19 +103,45 @@ def as_target(
     y: Any,
     n_samples: int,
     *,
-    values: Callable[[], Any] = lambda: None,
+    task: Task = "auto",
     criterion: str = "auto",
+    values: Callable[[], Any] = lambda: None,
     distance: Callable[[Any], Any] | None = None,
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
     blocks: Any = None,
     adjust: Any = None,
+    name: str = "y",
 ) -> Target:
     """Check y, the weights, blocks and covariates, and convert them to the form of the kernel.
 
     `values` is called for the values of X where y is None. Bins of the covariates are blocks.
+
+    Examples
+    --------
+    >>> as_target([0.0, 1.0, 2.0] * 4, 12).criterion, as_target(range(20), 20).criterion
+    ('gini', 'variance')
+    >>> as_target([0.0, 1.0, 2.0] * 4, 12, task="regression").criterion
+    'variance'
     """
-    target = _target(y, n_samples, values, criterion, distance, sample_weight, class_weight)
+    check_known("task", task, TASKS)
+    if not (isinstance(criterion, str) and criterion in CRITERIA):
+        raise refused("criterion", criterion, f"is unknown; use one of {', '.join(CRITERIA)}.")
+    if task != "auto" and criterion == "auto":
+        criterion = "gini" if task == "classification" else "variance"
+    if task not in ("auto", _TASK_OF.get(criterion, "neither")):
+        raise InputError(
+            Sentence("criterion = ", repr(criterion), f" is not for {task}; omit one of the two."),
+            setting="task",
+        )
+    weight = _weights(sample_weight, n_samples)
+    target = _target(y, n_samples, values, criterion, distance, weight, class_weight, name)
+    if task != "auto" and target.survival is not None:
+        raise InputError(
+            Sentence(Setting("task"), " is for classes and numbers; survival times need none."),
+            setting="task",
+        )
+    target = replace(target, name=name)
     if blocks is not None:
         target = replace(target, blocks=_blocks(blocks, n_samples))
     if adjust is not None:
@@ -88,13 +160,17 @@ def _target(
     values: Callable[[], Any],
     criterion: str,
     distance: Callable[[Any], Any] | None,
-    sample_weight: Any,
+    weight: NDArray[np.float64] | None,
     class_weight: Mapping[Any, float] | str | None,
+    name: str,
 ) -> Target:
     refuse_masked(y)
-    weight = _weights(sample_weight, n_samples)
-    if distance is None and (survival := survival_of(y)) is not None:
-        return _survival(survival, n_samples, criterion, weight, class_weight)
+    if distance is None and _may_hold_survival(y):
+        from nullforest.data.survival_times import survival_of
+
+        survival = survival_of(y)
+        if survival is not None:
+            return _survival(survival, n_samples, criterion, weight, class_weight)
     if criterion == "logrank":
         raise InputError(
             "criterion='logrank' needs events and times; give y as a structured array of both, as "
@@ -107,16 +183,45 @@ def _target(
             raise InputError(f"Distances need criterion='neighbourhood', not {criterion!r}.")
         distances = _distances(y, n_samples, values, distance)
         return Target("neighbourhood", distances, flat=False, weight=_plain(weight))
-    array = _array(y, n_samples)
+    subject = "y" if name == "y" else f"The target {name!r}"
+    array = _array(y, n_samples, subject)
+    notes: tuple[str, ...] = ()
     if criterion == "auto":
-        criterion = "gini" if _looks_like_classes(array) else "variance"
+        criterion, notes = _told_by_values(array, subject)
     if criterion == "variance":
         if class_weight is not None:
-            raise InputError("class_weight needs classes, but y holds numbers.")
-        return Target("variance", *_numbers(array), weight=_plain(weight))
-    codes, classes = _classes(array)
+            raise InputError(f"class_weight needs classes, but {subject} holds numbers.")
+        numbers = _numbers(array, subject)
+        flat = array.ndim == 1
+        return Target("variance", numbers, flat=flat, weight=_plain(weight), notes=notes)
+    codes, classes = _classes(array, subject)
     weight = _plain(_with_class_weight(weight, codes, classes, class_weight))
-    return Target("gini" if criterion == "gini" else "entropy", codes, classes, weight=weight)
+    chosen: Criterion = "gini" if criterion == "gini" else "entropy"
+    return Target(chosen, codes, classes, weight=weight, notes=notes)
+
+
+def _may_hold_survival(y: Any) -> bool:
+    """Whether y has fields or columns."""
+    return hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) is not None
+
+
+def _told_by_values(array: NDArray[Any], subject: str) -> tuple[str, tuple[str, ...]]:
+    """Gini for classes, variance for numbers; and a note where numbers are taken for classes."""
+    if array.ndim == 2:
+        return "variance", ()
+    if array.dtype.kind not in "iuf":
+        return "gini", ()
+    levels = np.unique(array)
+    whole = bool(np.all(levels == np.floor(levels)))
+    few = len(levels) <= min(MOST_INTEGER_CLASSES, len(array) // LEAST_CLASS)
+    if len(levels) <= 2 or not (whole and few):  # a constant is refused later
+        return ("gini" if len(levels) == 2 else "variance"), ()
+    note = Sentence(
+        f"{subject} holds {len(levels)} different whole numbers, which were taken for classes; ",
+        Setting("task", "regression"),
+        " takes them for amounts.",
+    )
+    return "gini", (note,)
 
 
 def _survival(
@@ -126,6 +231,8 @@ def _survival(
     weight: NDArray[np.float64] | None,
     class_weight: Any,
 ) -> Target:
+    from nullforest.data.survival_times import log_rank_scores
+
     if criterion not in ("auto", "logrank"):
         raise InputError(
             f"y holds events and times, which criterion={criterion!r} does not take; omit it, or "
@@ -171,62 +278,94 @@ def refuse_masked(values: Any, name: str = "y") -> None:
         raise InputError(f"{name} has masked values; drop those samples from X and y.")
 
 
-def _array(y: Any, n_samples: int) -> NDArray[Any]:
+def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
     array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2):
-        raise InputError(f"y must have one axis (or two, for several outputs), not {array.ndim}.")
+        raise InputError(
+            f"{subject} must have one axis (or two, for several outputs), not {array.ndim}."
+        )
     if array.dtype.kind == "c":
-        raise InputError("y holds complex numbers; give real numbers or classes.")
+        raise InputError(f"{subject} holds complex numbers; give real numbers or classes.")
     if len(array) != n_samples:
-        raise InputError(f"y has {len(array)} values for {n_samples} samples; give one each.")
-    if array.dtype.kind == "f" and np.isinf(array).any():
-        raise InputError("y holds infinite values; replace them or drop those samples.")
+        raise InputError(
+            f"{subject} has {len(array)} values for {n_samples} samples; give one each."
+        )
     if array.dtype.kind == "O":
         from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
 
-        missing = isna(array)
+        missing = np.asarray(isna(array))
+        numeric = array.ndim == 1 and all(
+            isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            for value in array[~missing]
+        )
+        if numeric and not missing.any():
+            array = array.astype(np.float64)
     else:
-        missing = array != array  # NaN and NaT
-    if np.any(missing):
-        raise InputError("y has missing values; drop those samples from X and y.")
+        missing = np.asarray(array != array)  # NaN and NaT
+    for unusable, what in [
+        (missing, "no value"),
+        (np.isinf(array) if array.dtype.kind == "f" else missing, "an infinite value"),
+    ]:
+        samples = np.flatnonzero(unusable.reshape(len(array), -1).any(axis=1))
+        if len(samples):
+            raise InputError(
+                f"{subject} has {what} in {len(samples)} of {len(array)} samples (the first is "
+                f"number {samples[0] + 1}); fill it in, or drop those samples from X and y."
+            )
     return array
 
 
-def _looks_like_classes(array: NDArray[Any]) -> bool:
+def _classes(array: NDArray[Any], subject: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     if array.ndim == 2:
-        return False
-    if array.dtype.kind in "iu":
-        return len(np.unique(array)) <= MOST_INTEGER_CLASSES
-    if array.dtype.kind == "f":
-        distinct = np.unique(array)
-        return len(distinct) <= 2 and bool(np.all(distinct == np.floor(distinct)))
-    return True
-
-
-def _classes(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    if array.ndim == 2:
-        raise InputError("y has several columns; Gini and entropy take one column of classes.")
+        raise InputError(
+            f"{subject} has several columns; Gini and entropy take one column of classes."
+        )
     try:
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError:
-        raise InputError("y mixes types that cannot be compared; make all labels text.") from None
+        raise InputError(
+            f"{subject} mixes types that cannot be compared; make all labels text."
+        ) from None
     if len(classes) < 2:
-        raise InputError(f"y holds one class only ({classes[0]!r}); at least two are needed.")
+        raise _constant(array, subject)
+    if len(classes) > max(2, len(array) // LEAST_CLASS):
+        numbers = array.dtype.kind in "iuf"
+        raise InputError(
+            Sentence(
+                f"{subject} has {len(classes)} different values in {len(array)} samples, too many "
+                "to be classes; ",
+                *(
+                    ("use ", Setting("task", "regression"), ".")
+                    if numbers
+                    else ("is it a column of names?",)
+                ),
+            )
+        )
     return codes.astype(np.int64), classes
 
 
-def _numbers(array: NDArray[Any]) -> tuple[NDArray[np.float64], None, bool]:
-    wrong = "y holds text, but criterion='variance' needs numbers; use 'gini' for classes."
-    numbers = _real(array, wrong)
+def _numbers(array: NDArray[Any], subject: str) -> NDArray[np.float64]:
+    classes = Setting("task", "classification")
+    text = Sentence(f"{subject} holds text, which is no number to predict; use ", classes, ".")
+    if array.dtype.kind == "b":
+        raise InputError(text)
+    numbers = _real(array, text)
     if not np.all(np.abs(numbers) < MOST_NUMBER):
-        raise InputError(f"y holds values beyond {MOST_NUMBER:g}; scale y, or drop them.")
+        raise InputError(f"{subject} holds values beyond {MOST_NUMBER:g}; scale it, or drop them.")
     if np.all(numbers == numbers[0]):
-        raise InputError("y is constant, so that no feature can predict it; give another target.")
+        raise _constant(array, subject)
     if np.ptp(numbers) < 1 / MOST_NUMBER:
-        raise InputError(f"The values of y differ by less than {1 / MOST_NUMBER:g}; scale y.")
-    return numbers.reshape(len(numbers), -1), None, numbers.ndim == 1
+        raise InputError(f"The values of {subject} differ by less than {1 / MOST_NUMBER:g}; scale.")
+    return numbers.reshape(len(numbers), -1)
+
+
+def _constant(array: NDArray[Any], subject: str) -> InputError:
+    return InputError(
+        f"{subject} has the same value in every sample ({array.flat[0]!s:.60}), so that there is "
+        "nothing to predict; choose another target, or add samples of another class."
+    )
 
 
 def _distances(
@@ -289,7 +428,7 @@ def _checked_weights(name: str, weight: NDArray[np.float64]) -> NDArray[np.float
     return weight
 
 
-def _real(values: Any, message: str) -> NDArray[np.float64]:
+def _real(values: Any, message: str | Sentence) -> NDArray[np.float64]:
     """Values as floats; the message says what is wrong with others."""
     try:
         array = np.asarray(values)
@@ -308,12 +447,13 @@ def _with_class_weight(
 ) -> NDArray[np.float64] | None:
     if class_weight is None:
         return weight
-    known = classes.tolist()
+    labels = classes.tolist()
     if isinstance(class_weight, Mapping):
-        if unknown := [c for c in class_weight if c not in known]:
+        if unknown := [label for label in class_weight if label not in labels]:
             raise InputError(f"class_weight names {unknown[0]!r}, which is not a class of y.")
-        given = [real_number("class_weight", class_weight.get(c, 1.0), MOST_WEIGHT) for c in known]
-        per_class = np.array(given)
+        per_class = np.array(
+            [real_number("class_weight", class_weight.get(c, 1.0), MOST_WEIGHT) for c in labels]
+        )
     elif isinstance(class_weight, str) and class_weight == "balanced":
         per_class = len(codes) / (len(classes) * np.bincount(codes))
     else:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nullforest._util.errors import InputError
 from nullforest.data.dense import checked_columns
 from nullforest.estimators.arguments import whole_seed
-from nullforest.forest.forest import Forest
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.tallies.tally import Tally
 

@@ -30,7 +30,7 @@ from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally, as_names
 
 if TYPE_CHECKING:
-    from nullforest.forest.forest import Forest
+    from nullforest.run.forest import Forest
 
 
 class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -229,10 +229,10 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         self, X: Any, y: Any, fit_params: dict[str, Any], about: dict[str, Any]
     ) -> tuple[Forest, Selection, Any]:
         """A forest of nullforest's own, its significant features, and the columns it was given."""
+        from nullforest.data.dataset import columns_about_samples
         from nullforest.data.dense import coded_columns
         from nullforest.data.effect_sizes import effect_sizes
         from nullforest.data.rank_table import RankTable
-        from nullforest.data.sample_columns import columns_about_samples
         from nullforest.run.growing import grow, grow_settling
         from nullforest.run.settling import Settling, last
 

@@ -29,10 +29,10 @@ from nullforest._util.randomness import COPIES, forest_seed, stream
 from nullforest.data.dense import as_matrix
 from nullforest.data.rank_table import RankTable
 from nullforest.features.interactions import levels_of
-from nullforest.forest.forest import Forest
-from nullforest.forest.permutation import permuted_errors
 from nullforest.forest.settings import paper_settings
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
+from nullforest.run.permutation import permuted_errors
 from nullforest.tallies.tally import Names, Tally
 
 __all__ = [

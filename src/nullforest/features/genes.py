@@ -18,7 +18,7 @@ from nullforest.data.readers.survival_columns import SurvivalColumns, TargetName
 from nullforest.data.readers.tables import Table, matrix_table
 from nullforest.data.readers.target_column import Task
 from nullforest.nulls import Kind
-from nullforest.run.table_selection import select_table
+from nullforest.run.growing import select_table
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 

@@ -38,8 +38,9 @@ from scipy import stats
 from scipy.sparse import coo_array
 
 from nullforest._util.errors import InputError
-from nullforest.forest.forest import Forest, Trees
+from nullforest.forest.trees import Trees
 from nullforest.nulls.distribution import Floats, Ints
+from nullforest.run.forest import Forest
 from nullforest.selection.error_rates import ErrorRate, decide
 
 #: Children deeper than this are taken together: there are few, and of few samples each.

@@ -1,37 +1,28 @@
-"""Settings of a forest: one object from the command to the kernel, and all checks of them."""
+"""Settings of a forest: checked once as they were given, and with all numbers filled in."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
-from operator import index
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
-from nullforest._util.errors import InputError
+from nullforest._util.checks import real_number, whole_number
+from nullforest._util.errors import InputError, refused
+from nullforest._util.words import Sentence, Setting
 from nullforest.forest.probe_budget import default_number
 
 #: The kernel keeps sizes in 32 bits; numbers of trees leave one bit to spare for sums.
 MOST_SIZE, MOST_TREES = 2**32 - 1, 2**31 - 1
+MOST_SEED = 2**64 - 1
 #: The kernel's sums are exact up to so many draws from the samples.
 MOST_DRAWS = 2**22
-#: A longer limit of time, about three years, is none; clocks count 10¹⁸ nanoseconds.
-NO_LIMIT = 1e8
 #: Settings that decide the shape of the trees, apart from their numbers and random streams.
 SHAPE = (
-    "criterion",
-    "pool",
-    "samples",
-    "replace",
-    "min_leaf",
-    "min_split",
-    "max_depth",
+    *("criterion", "pool", "samples", "replace", "min_leaf", "min_split", "max_depth"),
     "min_gain",
 )
-#: Settings that may be None.
-OPTIONAL = ("candidates", "pool", "min_leaf", "max_depth", "probe_seed")
 #: Depth of the trees, and largest number of candidates, by default (`docs/power.md`).
 DEPTH, MOST_CANDIDATES = 3, 20
 #: The same with blocks, whose many shadows would leave most nodes without a feature to compare.
@@ -40,16 +31,30 @@ MOST_BLOCK_CANDIDATES = 60
 #: Log-rank scores are skewed, and splits off a few long survivors hide others (`docs/survival.md`).
 SURVIVAL_LEAF, SURVIVAL_LEAF_SHARE = 10, 0.1
 DRAWS = ("node", "tree")
-CRITERIA = ("auto", "gini", "entropy", "variance", "logrank", "neighbourhood")
+
+
+def _whole(
+    default: Any,
+    help: str,
+    least: int,
+    most: int = MOST_SIZE,
+    *,
+    optional: bool = False,
+    auto: bool = False,
+    shown: str = "",
+) -> Any:
+    """A whole number between bounds; None where `optional`, the word "auto" where `auto`."""
+    metadata = {"help": help, "least": least, "most": most, "optional": optional, "auto": auto}
+    return field(default=default, metadata=metadata | {"shown": shown})
 
 
 @dataclass(frozen=True)
 class ForestSettings:
     """Everything that decides the trees of a forest, apart from the data and their weights.
 
-    The fields are those of :func:`nullforest.grow` and have the names by which the kernel knows
-    them. Values are checked when the object is made. None and "auto" stand for what the data
-    decide; :meth:`resolved` fills it in.
+    The fields are those of :func:`nullforest.grow`; their help is that of the command line. Values
+    are checked when the object is made, which is once for a run. None and "auto" stand for what
+    the data decide; :meth:`resolved` fills it in.
 
     Examples
     --------
@@ -58,137 +63,196 @@ class ForestSettings:
     (20, 50, 2000)
     """
 
-    trees: int | Literal["auto"] = "auto"
-    candidates: int | None = None
-    draw: Literal["node", "tree"] = "node"
-    pool: int | None = None
-    samples: float = 0.5
-    replace: bool = False
-    criterion: str = "auto"
-    min_leaf: int | None = None
-    min_split: int = 2
-    max_depth: int | None = DEPTH
-    min_gain: float = 0.0
-    probes: int | Literal["auto"] = "auto"
-    shadows: int | Literal["auto"] = "auto"
-    probe_seed: int | None = None
-    seed: int = 0
-    first_tree: int = 0
+    trees: int | Literal["auto"] = _whole(
+        "auto",
+        "Number of trees; auto: until another seed is expected to select the same features.",
+        1,
+        MOST_TREES,
+        auto=True,
+    )
+    candidates: int | None = _whole(
+        None, "Features compared at each node.", 1, optional=True, shown="by the data"
+    )
+    draw: Literal["node", "tree"] = field(
+        default="node",
+        metadata={"help": "Draw candidate features at each node, or once per tree."},
+    )
+    pool: int | None = _whole(
+        None, "Features that a tree can use.", 1, optional=True, shown="all of them"
+    )
+    samples: float = field(default=0.5, metadata={"help": "Share of the samples each tree sees."})
+    replace: bool = field(default=False, metadata={"help": "Draw samples with replacement."})
+    min_leaf: int | None = _whole(
+        None, "Fewest samples in a leaf.", 1, optional=True, shown="by the target"
+    )
+    min_split: int = _whole(2, "Fewest samples in a node that may be split.", 2)
+    max_depth: int | None = _whole(
+        DEPTH, "Most splits between root and leaf; none for no limit.", 1, optional=True
+    )
+    min_gain: float = field(default=0.0, metadata={"help": "Least decrease of impurity."})
+    probes: int | Literal["auto"] = _whole(
+        "auto", "Virtual probes; 0 for none.", 0, MOST_TREES, auto=True
+    )
+    shadows: int | Literal["auto"] = _whole(
+        "auto",
+        "Permuted copies of each feature that compete with it; auto: with trees=auto and fewer "
+        "than 500 features, or with blocks.",
+        0,
+        MOST_TREES,
+        auto=True,
+    )
+    probe_seed: int | None = _whole(
+        None, "Seed of probes and shadows.", 0, MOST_SEED, optional=True, shown="0"
+    )
+    seed: int = _whole(0, "The same seed gives the same result.", 0, MOST_SEED)
+    first_tree: int = _whole(
+        0,
+        "Number of the first tree: machines that grow different trees of one seed can add their "
+        "tallies with nullforest merge.",
+        0,
+        MOST_TREES,
+    )
 
     def __post_init__(self) -> None:
-        for name, least, most in [
-            ("candidates", 1, MOST_SIZE),
-            ("pool", 1, MOST_SIZE),
-            ("min_leaf", 1, MOST_SIZE),
-            ("min_split", 2, MOST_SIZE),
-            ("max_depth", 1, MOST_SIZE),
-            ("probe_seed", 0, 2**64 - 1),
-            ("seed", 0, 2**64 - 1),
-            ("first_tree", 0, MOST_TREES),
-        ]:
-            value = getattr(self, name)
-            if value is not None or name not in OPTIONAL:
-                self._set(name, whole_number(name, value, least, most))
-        for name, least in [("trees", 1), ("probes", 0), ("shadows", 0)]:
-            if not (isinstance(value := getattr(self, name), str) and value == "auto"):
-                self._set(name, whole_number(name, value, least, MOST_TREES, ' or "auto"'))
+        for setting in fields(self):
+            rule, value = setting.metadata, getattr(self, setting.name)
+            if "least" not in rule or (value is None and rule["optional"]):
+                continue
+            if not (rule["auto"] and isinstance(value, str) and value == "auto"):
+                alternative = ' or "auto"' if rule["auto"] else ""
+                bounds = rule["least"], rule["most"]
+                value = whole_number(setting.name, value, *bounds, alternative)
+                object.__setattr__(self, setting.name, value)
         if self.trees != "auto" and self.first_tree + self.trees > MOST_TREES:
             raise InputError(
                 f"first_tree = {self.first_tree} and trees = {self.trees} add to more than "
-                f"{MOST_TREES}; grow fewer trees, or use another seed."
+                f"{MOST_TREES}; grow fewer trees, or use another seed.",
+                setting="first_tree",
             )
-        for name, known in [("draw", DRAWS), ("criterion", CRITERIA)]:
-            if not (isinstance(word := getattr(self, name), str) and word in known):
-                raise InputError(f"{name} = {word!r} is unknown; use one of {', '.join(known)}.")
+        if not (isinstance(self.draw, str) and self.draw in DRAWS):
+            raise refused("draw", self.draw, f"is unknown; use one of {', '.join(DRAWS)}.")
         if not isinstance(self.replace, bool | np.bool_):
-            raise InputError(f"replace = {self.replace!r} must be True or False.")
-        self._set("replace", bool(self.replace))
-        self._set("samples", _share_or_number(self.samples))
-        self._set("min_gain", real_number("min_gain", self.min_gain, 1e300))
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+            raise refused("replace", self.replace, "must be True or False.")
+        object.__setattr__(self, "replace", bool(self.replace))
+        if isinstance(self.samples, int | np.integer):
+            samples: float = whole_number("samples", self.samples, 1, MOST_DRAWS)
+        elif not (samples := real_number("samples", self.samples, 1.0)):
+            raise refused("samples", 0.0, "must be a share above 0 and up to 1.0.")
+        object.__setattr__(self, "samples", samples)
+        object.__setattr__(self, "min_gain", real_number("min_gain", self.min_gain, 1e300))
 
     def resolved(
         self,
         shape: tuple[int, int],
         criterion: str,
-        n_strata: Callable[[], int] = lambda: 1,
+        *,
+        n_strata: int = 1,
         shadows: int = 0,
-    ) -> ForestSettings:
-        """The same settings with a number for everything that the data decide.
+        blocks: bool = False,
+    ) -> TreeSettings:
+        """The settings of the trees, with a number for everything that the data decide.
 
-        `n_strata` is called where the number of probes depends on the strata of the features.
-        `shadows` is the number of copies, whose columns are counted in `shape`.
+        Parameters
+        ----------
+        shape : (int, int)
+            Samples, and columns that compete: features that vary and their shadows.
+        criterion : str
+            That of the target.
+        n_strata : int
+            Strata of the features, each of which needs probes of its own.
+        shadows : int
+            Copies of each feature.
+        blocks : bool
+            Whether there are blocks.
         """
         S, F = shape
-        C = default_candidates(F) if self.candidates is None else self.candidates
+        most = MOST_BLOCK_CANDIDATES if blocks and shadows else MOST_CANDIDATES
+        C = default_candidates(F, most) if self.candidates is None else self.candidates
         if C > F:
-            raise InputError(f"candidates = {C} must lie between 1 and the {F} features of X.")
+            raise refused("candidates", C, f"must lie between 1 and the {F} features of X.")
         if self.draw == "tree" and self.pool not in (None, C):
-            raise InputError("draw='tree' compares the whole pool; omit pool, or use 'node'.")
+            raise InputError(
+                Sentence(
+                    Setting("draw", "'tree'"), " compares the whole pool; omit pool, or use 'node'."
+                ),
+                setting="pool",
+            )
         P = self.pool or (C if self.draw == "tree" else F)
         if not C <= P <= F:
-            raise InputError(f"pool = {P} must lie between candidates = {C} and the {F} features.")
-        samples = _n_drawn(self.samples, S)
+            raise refused("pool", P, f"must lie between candidates = {C} and the {F} features.")
+        samples = n_drawn(self.samples, S)
         if samples > S and not self.replace:
-            raise InputError(f"samples = {samples} must lie between 1 and {S}.")
+            raise refused("samples", samples, f"must lie between 1 and {S}.")
         probes = self.probes
-        if isinstance(probes, str) and shadows:
-            probes = 0
-        elif isinstance(probes, str):
-            probes = default_number(S, F, C, n_strata())
-        return replace(
-            self,
+        if isinstance(probes, str):
+            probes = 0 if shadows else default_number(S, F, C, n_strata)
+        return TreeSettings(
             candidates=C,
+            draw=self.draw,
             pool=P,
             samples=samples,
-            min_leaf=self.leaf_of(S, criterion),
+            replace=self.replace,
             criterion=criterion,
+            min_leaf=self.min_leaf or default_leaf(samples, criterion),
+            min_split=self.min_split,
+            max_depth=self.max_depth,
+            min_gain=self.min_gain,
             probes=probes,
             shadows=shadows,
-            probe_seed=0 if self.probe_seed is None else self.probe_seed,
+            probe_seed=self.probe_seed or 0,
+            seed=self.seed,
+            first_tree=self.first_tree,
         )
 
-    def leaf_of(self, n_samples: int, criterion: str) -> int:
-        """Fewest samples in a leaf, as given or by the target."""
-        return self.min_leaf or default_leaf(_n_drawn(self.samples, n_samples), criterion)
-
-    def extending(self, earlier: ForestSettings, n_trees: int, n_samples: int) -> ForestSettings:
-        """The settings of the trees that follow the `n_trees` of an earlier forest.
-
-        Settings that are not left at their defaults must be those of the earlier forest.
-        """
-        for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(earlier, field.name)
-            if field.name == "trees" or mine == field.default:
+    def check_extends(self, earlier: TreeSettings, n_samples: int) -> None:
+        """Refuse settings that are neither defaults nor those of an earlier forest."""
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.name == "trees" or value == setting.default:
                 continue
-            if (_n_drawn(mine, n_samples) if field.name == "samples" else mine) != theirs:
+            grown_with = getattr(earlier, setting.name)
+            if (n_drawn(value, n_samples) if setting.name == "samples" else value) != grown_with:
                 raise InputError(
-                    f"The forest to extend was grown with {field.name} = {theirs}, not {mine}; "
-                    f"omit {field.name}, or grow a new forest."
+                    f"The forest to extend was grown with {setting.name} = {grown_with}, not "
+                    f"{value}; omit {setting.name}, or grow a new forest.",
+                    setting=setting.name,
                 )
-        first = earlier.first_tree + n_trees
-        return replace(earlier, trees=self.trees, first_tree=first)
 
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """The settings of the trees of a forest, under the names of the kernel; all are numbers.
+
+    Made by :meth:`ForestSettings.resolved`; `samples` is a number of samples, and `max_depth` is
+    None for no limit.
+    """
+
+    candidates: int
+    draw: Literal["node", "tree"]
+    pool: int
+    samples: int
+    replace: bool
+    criterion: str
+    min_leaf: int
+    min_split: int
+    max_depth: int | None
+    min_gain: float
+    probes: int
+    shadows: int
+    probe_seed: int
+    seed: int
+    first_tree: int
+
+    @property
     def shape(self) -> dict[str, Any]:
         """The settings that tallies must share to be added."""
         return {name: getattr(self, name) for name in SHAPE}
 
-    def native(self, *, keep_trees: bool, oob: bool, listed: bool = False) -> dict[str, Any]:
+    @property
+    def of_kernel(self) -> dict[str, Any]:
         """The settings as the kernel takes them."""
-        return asdict(self) | {
-            "max_depth": MOST_SIZE if self.max_depth is None else self.max_depth,
-            "keep_trees": keep_trees,
-            "oob": oob,
-            "listed": listed,
-        }
-
-
-def resolved_number(value: int | str | None) -> int:
-    """A setting that :meth:`ForestSettings.resolved` has filled in."""
-    assert isinstance(value, int)
-    return value
+        depth = MOST_SIZE if self.max_depth is None else self.max_depth
+        return asdict(self) | {"max_depth": depth}
 
 
 def default_candidates(n_features: int, most: int = MOST_CANDIDATES) -> int:
@@ -233,66 +297,6 @@ def paper_settings(n_features: int) -> dict[str, Any]:
     return {"trees": min(10_000, max(1000, F // 10)), "candidates": candidates, "max_depth": None}
 
 
-def n_threads(n_jobs: int | None) -> int:
-    """Threads meant by `n_jobs`: -1 is all cores that this process may use, None is one."""
-    if n_jobs is None:
-        return 1
-    number = whole_number("n_jobs", n_jobs, -MOST_TREES, MOST_TREES)
-    if number == 0:
-        raise InputError("n_jobs = 0 must be a number of threads, or -1 for all cores.")
-    if number > 0:
-        return number
-    from joblib import cpu_count  # it respects affinity and cgroup quotas; slow to import
-
-    return max(1, int(cpu_count()) + 1 + number)
-
-
-def check_no_limit(max_trees: int | None) -> None:
-    """Refuse a largest number of trees where the number itself is given."""
-    if max_trees is not None:
-        raise InputError('max_trees is for trees="auto"; omit one of the two.')
-
-
-def time_limit(max_seconds: float | None) -> float | None:
-    """The limit of time in seconds; None for none."""
-    if max_seconds is None:
-        return None
-    seconds = real_number("max_seconds", max_seconds, math.inf)
-    return None if seconds > NO_LIMIT else seconds
-
-
-def whole_number(name: str, value: Any, least: int, most: int, alternative: str = "") -> int:
-    """A setting as a whole number between two bounds."""
-    try:
-        number = index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise InputError(f"{name} = {value!r} must be a whole number{alternative}.")
-    if not least <= number <= most:
-        raise InputError(f"{name} = {number} must lie between {least} and {most}.")
-    return number
-
-
-def real_number(name: str, value: Any, most: float) -> float:
-    """A setting as a number from 0 to `most`."""
-    try:
-        number = float("a" if isinstance(value, bool | str) else value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} = {value!r} must be a number.") from None
-    if not 0.0 <= number <= most:  # NaN neither
-        raise InputError(f"{name} = {number} must lie between 0 and {most:g}.")
-    return number
-
-
-def _share_or_number(samples: Any) -> float:
-    if isinstance(samples, int | np.integer):
-        return whole_number("samples", samples, 1, MOST_DRAWS)
-    share = real_number("samples", samples, 1.0)
-    if share == 0.0:
-        raise InputError("samples = 0.0 must be a share above 0 and up to 1.0.")
-    return share
-
-
-def _n_drawn(samples: float, n_samples: int) -> int:
-    return max(1, round(samples * n_samples)) if isinstance(samples, float) else samples
+def n_drawn(samples: float, n_samples: int) -> int:
+    """Number of samples of a tree, from a share of them or a number."""
+    return int(max(1, round(samples * n_samples)) if isinstance(samples, float) else samples)

@@ -1,26 +1,27 @@
-"""The virtual probes of a forest, and the tally of their wins.
+"""The virtual probes of a forest, and the importance sampling of their rankings.
 
 A virtual probe is a column of random ranks, independent of the target. At nodes of some trees it is
 scored as if it were one of the candidates, and wins or does not; it never splits a node
 (`native/probes/probe_evaluator.hpp` is the specification).
+
+The tail of the null distribution is made by the few columns that are associated with the target by
+chance in this sample. Rankings with a strong sample association are therefore included with a
+larger probability π and have the weight 1/π: the same number of evaluations then shows a tail ten
+times as far out.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
-from nullforest.data.correlation import mean_r2
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Target
-from nullforest.forest.importance_sampling import sample_rankings
-from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated
-from nullforest.forest.settings import ForestSettings, resolved_number
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.forest.probe_budget import evaluation_rates
+from nullforest.forest.settings import TreeSettings
 
 #: Rankings from which one probe is sampled: of 2 000 probes, 25 have a tail of .001 or less.
 SCREENED = 16
@@ -29,18 +30,18 @@ MOST_SUMS = 20_000_000
 
 
 def make_probes(
-    table: RankTable, settings: ForestSettings, target: Target, threads: int = 1
+    table: RankTable, settings: TreeSettings, target: Target, threads: int = 1
 ) -> _native.Probes | None:
-    """The virtual probes of a forest with resolved settings; None for none."""
+    """The virtual probes of a forest; None for none."""
     if settings.probes == 0:
         return None
     strata = table.strata
-    numbers = strata.allocated(resolved_number(settings.probes))
+    numbers = strata.allocated(settings.probes)
     if not any(numbers):
         return None
     # A node of the smallest leaves has this many samples, of all, on either side of its split.
-    least = math.ceil(resolved_number(settings.min_leaf) * table.shape[0] / settings.samples)
-    seed = resolved_number(settings.probe_seed)
+    least = math.ceil(settings.min_leaf * table.shape[0] / settings.samples)
+    seed = settings.probe_seed
     made = [
         _rankings(table, seed, stratum, n, target, least, threads)
         for stratum, n in enumerate(numbers)
@@ -52,7 +53,7 @@ def make_probes(
         numbers,
         list(strata.copies),
         seed,
-        *_rates(table, settings),
+        *evaluation_rates(table.shape[1], settings.pool, settings.candidates),
         list(sides),
         np.concatenate(rankings),
         np.concatenate(weights),
@@ -97,28 +98,38 @@ def _rankings(
     return side, *sample_rankings(association, number, (word >> 11) / 2**53)
 
 
-def probe_tally(
-    probes: _native.Probes,
-    settings: ForestSettings,
-    table: RankTable,
-    target: Target,
-    raw: dict[str, Any],
-) -> ProbeTally:
-    """The wins that the kernel counted, in the order of the probes' identities."""
-    order = np.argsort(probes.ids)
-    trees = trees_evaluated(int(raw["n_trees"]), _rates(table, settings))
-    return ProbeTally(
-        ids=probes.ids[order],
-        wins=raw["probe_wins"][order],
-        trees=np.full(len(order), trees),
-        strata=probes.strata[order],
-        feature_strata=table.strata.features,
-        couplings=raw["probe_couplings"],
-        weights=probes.weights[order],
-        mean_r2=mean_r2(table, target),
-    )
+def sample_rankings(
+    association: NDArray[np.float32], number: int, start: float
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """Systematic sample of rankings with unequal inclusion probabilities, and its weights.
 
+    A ranking whose association is exceeded by a share u of all is included with probability
+    π = min(1, c (1 + 1/(2√u))): half of the sample is uniform, and of the other half √u lies in
+    the tail u. Weighted by 1/π, sums over the sample are unbiased. No weight exceeds 4/3 of the
+    mean (where no π is cut to one), so a sample association that does not predict wins costs a
+    quarter of the effective sample size.
 
-def _rates(table: RankTable, settings: ForestSettings) -> tuple[int, int]:
-    pool, candidates = resolved_number(settings.pool), resolved_number(settings.candidates)
-    return evaluation_rates(table.shape[1], pool, candidates)
+    Associations are not negative; `start` is the random start of the systematic sample, from 0 to
+    1. The sampled rankings are in ascending order.
+
+    Examples
+    --------
+    >>> association = np.random.default_rng(0).random(10_000, np.float32)
+    >>> sampled, weights = sample_rankings(association, 500, 0.3)
+    >>> len(sampled), int((association[sampled] > 0.99).sum()), round(float(weights.sum()), -2)
+    (500, 26, 10000.0)
+    """
+    n = len(association)
+    # Strongest first, equal ones by number: sorted as whole numbers, of which none are equal.
+    falling = np.uint64(0xFFFFFFFF) - association.view(np.uint32).astype(np.uint64)
+    keys = np.sort(falling << np.uint64(32) | np.arange(n, dtype=np.uint64))
+    order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    size = 1 + 0.5 / np.sqrt((np.arange(n) + 0.5) / n)
+    left = np.cumsum(size[::-1])[::-1]
+    factor = (number - np.arange(n)) / left
+    inclusion = np.minimum(1.0, factor[np.argmax(factor * size <= 1)] * size)
+    steps = np.cumsum(inclusion)
+    steps *= number / steps[-1]
+    here = np.flatnonzero(np.diff(np.floor(steps + start), prepend=0.0))
+    by_number = np.argsort(order[here])
+    return order[here][by_number].astype(np.uint32), 1 / inclusion[here][by_number]

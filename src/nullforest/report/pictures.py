@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nullforest.data.column_blocks import columns_of, some_rows
 from nullforest.data.targets import Target
 from nullforest.features.neighbours import clusters, correlation_matrix, most_correlated
-from nullforest.forest.split_points import split_points
+from nullforest.run.split_points import split_points
 from nullforest.selection.selection import Selection
 
 #: Features whose values are in the page, where not told otherwise.

@@ -1,43 +1,35 @@
-"""Forests grown from data: `grow`, with so many trees or until the selection has settled."""
+"""The doors of a run: forests of so many trees or until settled, watched, or kept in a folder."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace as with_changes
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from inspect import signature
 from typing import Any, Literal
 
-import numpy as np
-
+from nullforest._util.checks import n_threads, time_limit
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, check_report, part_of
+from nullforest._util.progress import Report, check_report
+from nullforest.data.dataset import Dataset
 from nullforest.data.rank_table import RankTable
-from nullforest.data.sample_columns import columns_about_samples
-from nullforest.data.shadowed_table import ShadowedTable, shadowed
-from nullforest.data.targets import Target, as_target
-from nullforest.forest.blocks import kept_probes, native_forest, shared_forest
-from nullforest.forest.forest import Forest, Trees
-from nullforest.forest.settings import (
-    DEPTH,
-    MOST_BLOCK_CANDIDATES,
-    ForestSettings,
-    check_no_limit,
-    default_candidates,
-    n_threads,
-    resolved_number,
-    time_limit,
-)
-from nullforest.forest.virtual_probes import probe_tally
-from nullforest.run import backends as compute
-from nullforest.run.settling import Settling, last, settle
-from nullforest.run.shadow_forest import given_copies, settling_copies, shadow_tally
+from nullforest.data.targets import Task
+from nullforest.forest.settings import DEPTH, ForestSettings, paper_settings
+from nullforest.nulls import Kind
+from nullforest.run import backends
+from nullforest.run.forest import Forest
+from nullforest.run.forest_checkpoint import SAVE_EVERY, ForestCheckpoint
+from nullforest.run.run import Run
+from nullforest.run.schedule import Question
+from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
-from nullforest.tallies.tally import Tally
+
+_OF_SETTINGS = [setting.name for setting in fields(ForestSettings)]
+_OF_DATA = [name for name in signature(Dataset.of).parameters if name not in ("X", "y", "bins")]
 
 
 def grow(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     trees: int | Literal["auto"] = "auto",
     candidates: int | None = None,
@@ -45,6 +37,7 @@ def grow(
     pool: int | None = None,
     samples: float = 0.5,
     replace: bool = False,
+    task: Task = "auto",
     criterion: str = "auto",
     min_leaf: int | None = None,
     min_split: int = 2,
@@ -76,12 +69,12 @@ def grow(
 
     Parameters
     ----------
-    X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
+    X : array-like, DataFrame, sparse matrix, matrix on disk, RankTable or Dataset, (S, F)
         The data; NaN and masked values are missing. Columns of a DataFrame hold numbers, dates or
         categories (text too) and have different names; several levels of names are joined by an
         underscore. Categories without an order are tested against shadows. A
-        :class:`~nullforest.run.RankTable` saves the sorting; its page lists the matrices on disk
-        that can be read.
+        :class:`~nullforest.RankTable` saves the sorting; its page lists the matrices on disk that
+        can be read. A :class:`~nullforest.Dataset` has its target, so that y is omitted.
     y : array-like, (S,), (S, Q) or (S, S), or None
         Classes, numbers, or (criterion "neighbourhood") distances between the samples. None:
         Euclidean distances between the rows of X, for a forest without supervision. Survival times
@@ -89,7 +82,7 @@ def grow(
         of these two columns; the forest is grown on their log-rank scores.
     trees : int or "auto"
         Number of trees. "auto" grows them until the selection at a false discovery rate of .05 is
-        expected to agree with that of another seed; see :mod:`nullforest.run.settling`.
+        expected to agree with that of another seed; see :mod:`nullforest.run.schedule`.
     candidates : int, optional
         Features compared at a node; √F, at most 20 (60 with blocks), where not given. Shadows
         count as features.
@@ -101,10 +94,12 @@ def grow(
         Share (float) or number (int) of the samples drawn for a tree.
     replace : bool
         Draw with replacement (a bootstrap).
+    task : {"auto", "classification", "regression"}
+        What y is. "auto": text, booleans, any two values and up to six distinct whole numbers are
+        classes, everything else is numbers to predict.
     criterion : {"auto", "gini", "entropy", "variance", "logrank", "neighbourhood"}
-        What a split should make small. "auto": Gini for classes (text, booleans, up to 20 distinct
-        whole numbers), variance for other numbers, and for survival times "logrank", the variance
-        of their log-rank scores.
+        What a split should make small. "auto": Gini for classes, variance for numbers, and for
+        survival times "logrank", the variance of their log-rank scores.
     min_leaf, min_split : int
         Fewest samples in a leaf (where not given 1, and with survival times a tenth of a tree's
         samples, up to 10), and in a node that may be split.
@@ -181,190 +176,230 @@ def grow(
     >>> int(forest.tally.counts.argmax())
     7
     """
-    given, start = locals(), time.perf_counter()
-    settings = ForestSettings(**{name: given[name] for name in ForestSettings.__dataclass_fields__})
-    threads, limit = n_threads(n_jobs), time_limit(max_seconds)
-    check_report(progress)
-    if not (more is None or isinstance(more, Forest)):
-        raise InputError(f"more = {more!r:.60} must be a forest grown by nullforest.grow.")
-    if settings.trees == "auto":
-        for name in ("X", "y", "trees", "max_trees"):
-            del given[name]
-        given["keep_trees"] = bool(keep_trees)
-        rule = Settling(max_trees=max_trees)
-        forest, selection = last(grow_settling(X, y, rule, **given))
-        return with_changes(forest, settled=selection)
-    check_no_limit(max_trees)
-    X, blocks, adjust = columns_about_samples(X, blocks, adjust)
-    table = RankTable.of(X, n_jobs, feature_names)
-    target = as_target(
-        y,
-        table.shape[0],
-        values=lambda: table.matrix,
-        criterion=criterion if more is None else more.target.criterion,
-        distance=distance,
-        sample_weight=sample_weight,
-        class_weight=class_weight,
-        blocks=blocks,
-        adjust=adjust,
-    )
-    if more is None:
-        copies = given_copies(settings, table, target, keep_trees)
-        if copies:
-            settings = with_changes(settings, probe_seed=settings.probe_seed or 0)
-            if target.blocks is not None and settings.candidates is None:
-                columns = table.shape[1] * (copies + 1)
-                candidates = default_candidates(columns, MOST_BLOCK_CANDIDATES)
-                settings = with_changes(settings, candidates=candidates)
-            oob = oob and table.categories is None  # whose order knows the samples out of bag
-            table = shadowed(table, copies, settings.probe_seed or 0, target, n_jobs)
-        keep_trees = (not copies) if keep_trees is None else keep_trees
-        settings = settings.resolved(
-            table.shape, target.criterion, lambda: sum(table.strata.evaluable), copies
-        )
-        oob = oob and (settings.replace or settings.samples < table.shape[0])
-        oob = oob and target.criterion != "neighbourhood"
-    else:
-        _check_same_data(more, table, target)
-        settings = settings.extending(more.settings, more.n_trees, table.shape[0])
-        target = more.target  # equal, and the table keeps the probes made for it
-        if copies := resolved_number(settings.shadows):
-            seed_of_rows = resolved_number(settings.probe_seed)
-            table = shadowed(table, copies, seed_of_rows, target, n_jobs)
-        keep_trees, oob = more.trees is not None, "oob_sum" in more.sums
-    if table.values is None and (keep_trees or oob):
-        raise InputError(
-            "The values of X were not kept with the table, so that trees have no thresholds; grow "
-            "with keep_trees=False and oob=False, or build the table with keep_values=True."
-        )
-    where = compute.find(backend)
-    sums = {} if more is None else more.sums
-    task = settings, keep_trees, oob
-    if where is None:
-        raw = native_forest(table, target, task, sums, progress, limit, threads)
-    else:
-        raw = shared_forest(where, table, target, task, sums, progress, limit)
-    forest = _forest_of(raw, table, target, settings)
-    if more is not None:  # the sums of the later trees include those of the earlier
-        trees = resolved_number(settings.trees) + more.n_trees
-        forest.settings = with_changes(settings, trees=trees, first_tree=more.settings.first_tree)
-        forest.tally = more.tally + forest.tally
-        forest.seconds = more.seconds
-        if more.trees is not None and forest.trees is not None:
-            forest.trees = more.trees + forest.trees
-    forest.seconds += time.perf_counter() - start
-    return forest
+    return run_of(**locals()).forest()
 
 
-def grow_settling(
-    X: Any,
-    y: Any,
-    rule: Settling,
-    *,
-    more: Forest | None = None,
-    progress: Report | None = None,
-    max_seconds: float | None = None,
-    n_jobs: int = -1,
-    feature_names: Iterable[str] | None = None,
-    before: int = 0,
-    **settings: Any,
-) -> Iterator[tuple[Forest, Selection]]:
-    """Grow a forest until its selection has settled; yield it with its selection at each test.
+def run_of(X: Any, y: Any, *, question: Question | None = None, **settings: Any) -> Run:
+    """The run on a data set, with settings that are sorted to their owners and checked.
 
     Parameters
     ----------
-    rule : Settling
-        Error rate and null model of the selection, and the largest number of trees.
-    before : int
-        Tests before the first at which the forest may end.
-    X, y, more, progress, max_seconds, n_jobs, feature_names, **settings
+    X, y, **settings
         See :func:`grow`.
+    question : Question, optional
+        Error rate and null model.
     """
-    deadline = None if (limit := time_limit(max_seconds)) is None else time.monotonic() + limit
-    about = [settings.get("blocks"), settings.get("adjust")]
-    X, settings["blocks"], settings["adjust"] = columns_about_samples(X, *about)
-    table = RankTable.of(X, n_jobs, feature_names)
-    if more is None:
-        settings["shadows"] = settling_copies(table, rule, settings)
-
-    def grown(trees: int, forest: Forest | None, tell: Report | None) -> Forest:
-        done = 0 if forest is None else forest.n_trees
-        return grow(
-            table,
-            y,
-            trees=trees - done,
-            more=forest,
-            progress=part_of(tell, done, trees),
-            max_seconds=None if deadline is None else max(deadline - time.monotonic(), 1e-3),
-            n_jobs=n_jobs,
-            **settings,
-        )
-
-    return settle(rule, grown, more, progress, before)
+    of_trees = ForestSettings(**_taken(settings, _OF_SETTINGS))
+    # Before the ranking, which takes a while.
+    n_jobs = settings.get("n_jobs", -1)
+    n_threads(n_jobs)
+    time_limit(settings.get("max_seconds"))
+    check_report(settings.get("progress"))
+    of_data, more = _taken(settings, _OF_DATA), settings.get("more")
+    if isinstance(more, Forest) and of_data.get("criterion", "auto") == "auto":
+        of_data["criterion"] = more.target.criterion
+    data = Dataset.of(X, y, **of_data)
+    return Run(data, of_trees, question, n_jobs=n_jobs, **settings)
 
 
-def _check_same_data(more: Forest, table: RankTable, target: Target) -> None:
-    """Refuse data other than those of the forest to extend, before any tree is grown."""
-    known = more.tally
-    same = table.shape == (known.n_samples, known.n_features)
-    if not (same and (known.fingerprint or "").startswith(table.fingerprint)):
-        raise InputError(
-            f"The forest to extend was grown on different data ({known.n_samples} samples × "
-            f"{known.n_features} features); give the same X."
-        )
-    names, own = known.feature_names, table.feature_names
-    if names is not None and own is not None and not np.array_equal(names, own):
-        raise InputError("The forest to extend names its features differently; give the same X.")
-    if not np.array_equal(target.values, more.target.values):
-        raise InputError("The forest to extend was grown on a different y; give the same y.")
-    blocks: list[Any] = [target.blocks, more.target.blocks]
-    if not np.array_equal(*blocks):
-        raise InputError("The forest to extend was grown with other blocks; give the same blocks.")
-    weights: list[Any] = [target.weight, more.target.weight]
-    if not np.array_equal(*weights):  # None equals None only
-        raise InputError(
-            "The forest to extend was grown with other weights; give the same sample_weight and "
-            "class_weight."
-        )
+def _taken(settings: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The settings of these names, taken out."""
+    return {name: settings.pop(name) for name in names if name in settings}
 
 
-def _forest_of(
-    raw: dict[str, Any], table: RankTable, target: Target, settings: ForestSettings
+def watch(
+    X: Any,
+    y: Any = None,
+    alpha: float = 0.05,
+    error: ErrorRate = "fdr",
+    null: Kind = "auto",
+    **settings: Any,
+) -> Selection:
+    """Grow a forest and select its features, with the trajectory over the number of trees.
+
+    The selection is the one that :func:`nullforest.grow` and :func:`nullforest.select` give. The
+    report and the plots show its `trajectory`.
+
+    Parameters
+    ----------
+    X, y, **settings
+        See :func:`nullforest.grow`.
+    alpha, error, null
+        Error rate and null model; see :func:`nullforest.select`.
+
+    Returns
+    -------
+    Selection
+        With its `trajectory`, and the `effects` of all features.
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
+    >>> X[:, :3] += 2 * y[:, None]
+    >>> selection = nf.watch(X, y, error="fwer", trees=200)
+    >>> selection.trajectory.trees[-3:].tolist(), selection.trajectory.n_selected[-3:].tolist()
+    ([126, 159, 200], [3, 3, 3])
+    """
+    question = Question(alpha, error, null)
+    settings = {"keep_trees": False} | settings
+    return run_of(X, y, question=question, watched=True, **settings).answer()[1]
+
+
+def resume(
+    X: Any,
+    y: Any,
+    folder: Any,
+    *,
+    save_every: float = SAVE_EVERY,
+    **settings: Any,
 ) -> Forest:
-    """The forest of which the kernel returned the sums."""
-    probes = kept_probes(table, target, settings)
-    grown = int(raw["n_trees"])
-    counts, couplings, shadows, plain = raw["counts"], raw["couplings"], None, table
-    if isinstance(table, ShadowedTable):
-        counts, couplings, shadows = shadow_tally(raw, table)
-        plain = table.plain
-    tally = Tally(
-        counts=counts,
-        nodes_per_tree=raw["nodes_per_tree"],
-        pool_per_tree=np.full(grown, settings.pool),
-        candidates=settings.candidates,
-        n_samples=table.shape[0],
-        couplings=couplings,
-        probes=None if probes is None else probe_tally(probes, settings, table, target, raw),
-        shadows=shadows,
-        feature_names=table.feature_names,
-        # Probes and shadows carry the strata of the features.
-        levels=table.levels if probes is None and shadows is None else None,
-        splitter="best",
-        source="nullforest",
-        lineage=((settings.seed, settings.first_tree, grown),),
-        fingerprint=f"{plain.fingerprint}{raw['outcome_fingerprint']:016x}",
-        settings=settings.shape(),
-    )
-    early = bool(raw["stopped_early"])
-    return Forest(
-        tally=tally,
-        trees=None if raw.get("trees") is None else Trees(raw["trees"]),
-        classes=target.classes,
-        settings=settings,
-        seconds=0.0,
-        stopped_early=early,
-        note=f"Stopped by max_seconds after {grown} of {settings.trees} trees." if early else "",
-        target=target,
-        sums={k: raw[k] for k in ("importance", "oob_sum", "oob_trees") if k in raw},
-    )
+    """Grow a forest that is kept in a folder: begin it, or resume where it stopped.
+
+    The forest equals that of one uninterrupted :func:`nullforest.grow` to the last bit. Its trees
+    are not kept, only their tally and their out-of-bag predictions.
+
+    Parameters
+    ----------
+    X, y
+        The data; see :func:`nullforest.grow`.
+    folder : path
+        Where the forest is kept; made where it is missing. A forest on other data or with other
+        settings is refused.
+    save_every : float
+        Seconds between two savings.
+    **settings
+        See :func:`nullforest.grow`. A later call may give more trees.
+
+    Returns
+    -------
+    Forest
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(60, 50))
+    >>> folder = tempfile.mkdtemp()
+    >>> part = nf.resume(X, X[:, 3] > 0, folder, trees=40)
+    >>> whole = nf.resume(X, X[:, 3] > 0, folder, trees=100)
+    >>> whole.tally == nf.grow(X, X[:, 3] > 0, trees=100).tally
+    True
+    """
+    run = run_of(X, y, **settings | {"keep_trees": False})
+    with ForestCheckpoint(
+        folder, run.data, run.settings, oob=run.oob, save_every=save_every
+    ) as checkpoint:
+        return replace(run, checkpoint=checkpoint).forest()
+
+
+def select_table(
+    data: Dataset,
+    *,
+    alpha: float = 0.05,
+    error: ErrorRate = "fdr",
+    null: Kind = "auto",
+    **settings: Any,
+) -> Selection:
+    r"""Select the features of a data set that a forest uses to predict its target.
+
+    The selection knows what the files say of each feature (`annotations`), where it lies in them
+    (`columns`), and the direction and size of its effect, as that of `nullforest select` does.
+
+    Parameters
+    ----------
+    data : Dataset
+        From :func:`nullforest.read_table`; its blocks and covariates are taken into account.
+    alpha, error, null
+        As in :func:`nullforest.select`.
+    **settings
+        Of the forest; see :func:`nullforest.grow`.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf, pandas as pd, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> X = np.random.default_rng(0).normal(size=(80, 600))
+    >>> frame = pd.DataFrame(X).add_prefix("gene ").assign(ill=np.where(X[:, 4] > 0, "yes", "no"))
+    >>> frame.to_csv(path, index=False)
+    >>> nf.select_table(nf.read_table(path, "ill"), trees=300).selected.tolist()
+    ['gene 4']
+    """
+    question = Question(alpha, error, null)
+    settings = {"keep_trees": False, "oob": False} | settings
+    return run_of(data, None, question=question, **settings).answer()[1]
+
+
+def grow_many(
+    X: Any,
+    labels: Sequence[Any] | Any,
+    *,
+    seeds: Sequence[int] | None = None,
+    n_jobs: int = -1,
+    keep_trees: bool = False,
+    oob: bool = False,
+    progress: Report | None = None,
+    feature_names: Iterable[str] | None = None,
+    backend: Any = None,
+    **settings: Any,
+) -> list[Forest]:
+    """Grow one forest per target; X is ranked once.
+
+    Parameters
+    ----------
+    labels : sequence of y
+        One target after the other.
+    seeds : sequence of int, optional
+        Seed of each forest; all `seed` (default 0) where not given.
+    keep_trees, oob : bool
+        Off: many forests are usually grown for their tallies.
+    progress : callable, optional
+        Called with (forests done, forests in all).
+    X, n_jobs, feature_names, backend, **settings
+        See :func:`grow`; a cluster grows one forest on each worker. Where the number of trees is
+        not given, it is F/10 between 1 000 and 10 000, the same for all.
+
+    Returns
+    -------
+    list of Forest
+
+    Examples
+    --------
+    >>> import numpy as np, nullforest as nf
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 100)), np.arange(50) % 2
+    >>> permuted = [rng.permutation(y) for _ in range(3)]
+    >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
+    [20, 20, 20]
+    """
+    check_report(progress)
+    table = RankTable.of(X, n_jobs, feature_names)
+    settings = {"trees": paper_settings(table.shape[1])["trees"]} | settings
+    targets = list(labels)
+    if seeds is not None and len(seeds) != len(targets):
+        raise InputError(f"{len(seeds)} seeds for {len(targets)} targets; give one each.")
+    settings |= {"keep_trees": keep_trees, "oob": oob}
+    seeded = [{} if seeds is None else {"seed": seed} for seed in seeds or targets]
+    cluster = backends.find(backend)
+    forests: list[Forest] = []
+    for forest in backends.each(
+        _one_forest,
+        (table, settings | {"n_jobs": n_jobs if cluster is None else 1}),
+        list(zip(targets, seeded, strict=True)),
+        cluster,
+    ):
+        forests.append(forest)
+        if progress is not None:
+            progress(len(forests), len(targets))
+    return forests
+
+
+def _one_forest(
+    table: RankTable, settings: dict[str, Any], task: tuple[Any, dict[str, int]]
+) -> Forest:
+    y, seed = task
+    return grow(table, y, backend="threads", **(settings | seed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -275,8 +275,21 @@ class Selection:
         return "\n".join(lines)
 
 
+@runtime_checkable
+class Counted(Protocol):
+    """What has been counted, as a grown forest has: its tally, and sentences about it."""
+
+    @property
+    def tally(self) -> Tally:
+        """The selection counts."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the result should see."""
+
+
 def select(
-    tally: Tally,
+    forest: Tally | Counted,
     alpha: float = 0.05,
     error: ErrorRate = "fdr",
     null: Kind | Null = "auto",
@@ -288,7 +301,7 @@ def select(
 
     Parameters
     ----------
-    tally : Tally or Forest
+    forest : Tally or Forest
         The selection counts of a forest; see :func:`nullforest.tally` and :func:`nullforest.grow`.
     alpha : float
         The level of the error rate.
@@ -314,18 +327,11 @@ def select(
     >>> s.threshold, s.selected.tolist()
     (10, ['age'])
     """
-    settled = getattr(tally, "settled", None)  # of a forest that grew until it had
-    if settled is not None and (alpha, error, null, mid, seconds) == (
-        settled.alpha,
-        settled.error,
-        "auto",
-        False,
-        None,
-    ):
-        return cast(Selection, settled)
-    said = getattr(tally, "note", "")  # of a forest: why it ended early
-    tally = getattr(tally, "tally", tally)
-    if not isinstance(tally, Tally):
+    if isinstance(forest, Tally):
+        tally, remarks = forest, ()
+    elif isinstance(forest, Counted):
+        tally, remarks = forest.tally, forest.notes
+    else:
         raise InputError(
             "nf.select takes the tally of a forest, or a forest of nf.grow; write "
             "nf.select(nf.tally(forest)) with a forest of scikit-learn, and "
@@ -354,11 +360,11 @@ def select(
         null=model,
         tally=tally,
         notes=(
+            *remarks,
             *tally.notes,
             *trend_note(tally),
             *sentences.null_mean_notes(tally, model),
             *model.notes_at(alpha),
-            *([said] if said else []),
         ),
         seconds=seconds,
         thresholds=thresholds,

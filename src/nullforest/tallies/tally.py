@@ -11,20 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.data.dense import as_names
+from nullforest.forest.couplings import COUPLING_EDGES as COUPLING_EDGES
+from nullforest.forest.couplings import N_COUPLING_BINS as N_COUPLING_BINS
 from nullforest.tallies.levels import joined_levels
 from nullforest.tallies.probe_tally import Ints, ProbeTally, frozen
 from nullforest.tallies.shadow_tally import ShadowTally
 
 Names = NDArray[np.str_]
 Lineage = tuple[tuple[int, int, int], ...]
-
-#: Bins of the coupling r of a node to the whole sample: narrow where most nodes lie, on a log
-#: scale, since the null distribution changes with log r. The last edge lies above 1 so that r = 1,
-#: the root of a tree grown on all samples, falls inside.
-COUPLING_EDGES: NDArray[np.float64] = np.concatenate(
-    [[0.0], np.geomspace(0.003, 0.98, 17), [1.0001]]
-)
-N_COUPLING_BINS = len(COUPLING_EDGES) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,14 +275,6 @@ class Tally:
         from nullforest.tallies.file_format import load
 
         return load(path)
-
-
-def as_names(names: Iterable[Any]) -> Names:
-    """Names of features as an array of text."""
-    try:
-        return np.array([str(name) for name in names], str)
-    except TypeError:
-        raise InputError(f"{names!r:.60} are no names of features; give a list of text.") from None
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> Ints:

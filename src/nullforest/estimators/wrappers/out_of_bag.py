@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest.forest.forest import Forest
 from nullforest.forest.settings import paper_settings
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 
 Floats = NDArray[np.float64]

@@ -25,12 +25,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError, MissingExtraError, check_known
 from nullforest.data.targets import as_target
 from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
-from nullforest.forest.settings import whole_number
 from nullforest.run import backends as compute
 
 #: Features of each half-sample whose order is kept for the path.

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from nullforest import __version__
+from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, silent
 from nullforest.data.dense import checked_columns
@@ -22,7 +23,7 @@ from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import checked_data
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.estimators.selector import ForestSelector
-from nullforest.forest.settings import MOST_TREES, whole_number
+from nullforest.forest.settings import MOST_TREES
 from nullforest.run.checkpoints import Checkpoint, digest, plain
 from nullforest.selection.selection import Selection
 

@@ -32,11 +32,11 @@ from nullforest.data.dense import as_matrix
 from nullforest.data.rank_table import RankTable
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.importances import nodes_below
-from nullforest.forest.forest import Forest
-from nullforest.forest.permutation import permuted_errors
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
+from nullforest.run.permutation import permuted_errors
 from nullforest.selection.error_rates import adjust
 from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally

@@ -22,10 +22,10 @@ from scipy import special
 from nullforest._util.errors import InputError
 from nullforest.data.rank_table import RankTable
 from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.forest.permutation import permuted_errors
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import check_alpha
 from nullforest.run.growing import grow
+from nullforest.run.permutation import permuted_errors
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 

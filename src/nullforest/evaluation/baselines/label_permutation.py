@@ -30,10 +30,10 @@ from nullforest.evaluation.baselines.fits import FAMILIES, fitted_pvalues
 from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
-from nullforest.forest.forest import Forest
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.checkpoints import Checkpoint, digest
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection

@@ -14,8 +14,8 @@ from nullforest._util.progress import Report, silent
 from nullforest._util.randomness import LABELS, forest_seed, stream
 from nullforest.data.rank_table import RankTable
 from nullforest.data.survival_times import survival_of
-from nullforest.forest.forest import Forest
 from nullforest.run import backends as compute
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nullforest._util.errors import check_known
 from nullforest.data.rank_table import RankTable
 from nullforest.evaluation import importances
-from nullforest.forest.forest import Forest
+from nullforest.run.forest import Forest
 from nullforest.tallies.tally import Tally
 
 Statistic = Literal["frequency", "gini", "corrected_gini", "permutation"]

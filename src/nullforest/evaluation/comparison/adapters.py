@@ -14,9 +14,9 @@ from nullforest._util.progress import Report
 from nullforest.data.rank_table import RankTable
 from nullforest.evaluation import baselines
 from nullforest.evaluation.packages import PACKAGES, PackageTask
-from nullforest.forest.forest import Forest
 from nullforest.forest.settings import resolved_number
 from nullforest.nulls import Kind
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.selection.selection import Selection, select

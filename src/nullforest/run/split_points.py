@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.checks import n_threads
 from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import permuted_rows
 from nullforest.data.targets import Target
-from nullforest.forest.blocks import native_forest
-from nullforest.forest.settings import ForestSettings, n_threads
+from nullforest.forest.grower import Grower
+from nullforest.forest.settings import TreeSettings
 from nullforest.tallies.tally import Tally
 
 #: Nodes that are kept at a time: about 100 MB.
@@ -100,19 +101,18 @@ def split_points(
         table = RankTable(wide, n_jobs=n_jobs, bins=table.bins or "auto")
     seed, first, grown = tally.lineage[0]
     trees = max(1, min(grown, int(grown * MOST_NODES / max(tally.n_nodes, 1))))
-    settings = ForestSettings(
-        trees=trees,
+    settings = TreeSettings(
         candidates=tally.candidates,
         draw="tree" if tally.draw == "tree" else "node",
         probes=0,
+        shadows=0,
+        probe_seed=0,
         seed=seed,
         first_tree=first,
-        probe_seed=0,
-        **{name: value for name, value in known.items() if name != "draw"},
-    ).resolved(table.shape, target.criterion)
-    raw = native_forest(
-        table, target, (settings, True, False), {}, None, MOST_SECONDS, n_threads(n_jobs)
+        **known,
     )
+    grower = Grower(table, target, settings, True, False, n_threads(n_jobs))
+    raw = grower.block(first, trees, max_seconds=MOST_SECONDS)
     counts = raw["counts"][: tally.n_features]
     whole = int(raw["n_trees"]) == grown
     if (counts > tally.counts).any() or (whole and (counts != tally.counts).any()):

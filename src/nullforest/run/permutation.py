@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
+from nullforest._util.checks import n_threads
 from nullforest._util.errors import InputError
 from nullforest.data.rank_table import values_of
-from nullforest.forest.forest import Forest
-from nullforest.forest.settings import n_threads
+from nullforest.run.forest import Forest
 
 
 def permuted_errors(
@@ -41,7 +41,7 @@ def permuted_errors(
     Examples
     --------
     >>> import numpy as np, nullforest as nf
-    >>> from nullforest.forest.permutation import permuted_errors
+    >>> from nullforest.run.permutation import permuted_errors
     >>> X = np.random.default_rng(0).normal(size=(80, 30))
     >>> forest = nf.grow(X, X[:, 4] > 0, trees=60)
     >>> int(permuted_errors(forest, X)[0].argmax())
@@ -68,7 +68,8 @@ def permuted_errors(
         shape[0],
         forest.target.values,
         forest.classes is not None,
-        settings.native(keep_trees=True, oob=True),
+        settings.of_kernel
+        | {"trees": forest.n_trees, "keep_trees": True, "oob": True, "listed": False},
         n_threads(n_jobs),
     )
     mean = sums / forest.n_trees

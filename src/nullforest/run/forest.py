@@ -2,93 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
+from nullforest._util.checks import n_threads
 from nullforest._util.errors import InputError
+from nullforest.data.dataset import Dataset
 from nullforest.data.rank_table import values_of
+from nullforest.data.shadowed_table import ShadowedTable
 from nullforest.data.targets import Target
-from nullforest.forest.concordance import concordance_index
-from nullforest.forest.settings import ForestSettings, n_threads
+from nullforest.forest.grower import Grower, Sums
+from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated
+from nullforest.forest.settings import TreeSettings
+from nullforest.forest.trees import Trees
+from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """One tree: arrays over its nodes, in preorder; node 0 is the root.
-
-    Attributes
-    ----------
-    feature : int32
-        Feature that splits the node; -1 in a leaf.
-    threshold : float64
-        A sample goes left when its value is at most this.
-    left, right : int32
-        Children; -1 in a leaf.
-    missing_left : uint8
-        Whether a missing value goes left.
-    value : (nodes, classes or outputs) float64
-        Class shares or means of the training samples.
-    n_samples : uint32
-        Training samples in the node.
-    impurity : float64
-        Impurity of the node.
-    """
-
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    missing_left: NDArray[np.uint8]
-    value: NDArray[np.float64]
-    n_samples: NDArray[np.uint32]
-    impurity: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.feature)
-
-
-_ARRAYS = tuple(Tree.__dataclass_fields__)
-
-
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """All trees, one after the other in flat arrays; `trees[t]` is a view of one."""
-
-    arrays: dict[str, NDArray[Any]]
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """First node of each tree in the flat arrays, and the end of the last tree."""
-        return self.arrays["offsets"]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, t: int) -> Tree:
-        if not -len(self) <= t < len(self):
-            raise IndexError(f"tree {t} of {len(self)}")
-        span = slice(*self.offsets[t % len(self) :][:2])
-        return Tree(**{name: self.arrays[name][span] for name in _ARRAYS})
-
-    def __iter__(self) -> Iterator[Tree]:
-        return (self[t] for t in range(len(self)))
-
-    def __add__(self, other: Trees) -> Trees:
-        return Trees.joined([self, other])
-
-    @staticmethod
-    def joined(parts: Sequence[Trees]) -> Trees:
-        """The trees of several parts, one part after the other."""
-        arrays = {n: np.concatenate([part.arrays[n] for part in parts]) for n in _ARRAYS}
-        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-        arrays["offsets"] = np.concatenate([[0], np.cumsum(lengths)])
-        return Trees(arrays)
+#: Sums of a forest that are no part of its tally.
+_SUMS = ("importance", "oob_sum", "oob_trees")
 
 
 @dataclass(eq=False, repr=False)
@@ -101,9 +38,7 @@ class Forest:
         Its selection counts with what is needed to test them.
     trees : Trees or None
         The trees themselves, where kept.
-    classes : array or None
-        Class labels in the order of the columns of :meth:`predict_proba`.
-    settings : ForestSettings
+    settings : TreeSettings
         The settings it was grown with, all filled in.
     seconds : float
         Time it took to grow (ranking included where `grow` ranked X).
@@ -111,9 +46,11 @@ class Forest:
         Whether `max_seconds` ended the growth. The finished trees are the first ones of the
         forest, so they equal a run with that many trees.
     note : str
-        A remark on the growth, if any.
-    settled : Selection or None
-        With trees="auto": the selection at which the growth ended.
+        How the growth ended, where it ended early.
+    target : Target
+        What it predicts.
+    remarks : tuple of str
+        Sentences about the data that a reader of the result should see.
 
     Examples
     --------
@@ -126,14 +63,49 @@ class Forest:
 
     tally: Tally
     trees: Trees | None
-    classes: NDArray[Any] | None
-    settings: ForestSettings
-    seconds: float
-    stopped_early: bool
-    note: str
+    settings: TreeSettings
     target: Target
-    sums: dict[str, NDArray[Any]] = field(default_factory=dict)
-    settled: Any = field(default=None, repr=False)
+    seconds: float = 0.0
+    stopped_early: bool = False
+    note: str = ""
+    remarks: tuple[str, ...] = ()
+    sums: Sums = field(default_factory=dict)
+
+    @classmethod
+    def of_sums(cls, raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) -> Forest:
+        """The forest of which the kernel returned the sums."""
+        return cls(
+            tally=_tally(raw, grower, data, first_tree),
+            trees=None if raw.get("trees") is None else Trees(raw["trees"]),
+            settings=grower.settings,
+            target=data.target,
+            stopped_early=bool(raw["stopped_early"]),
+            remarks=data.notes,
+            sums={name: raw[name] for name in _SUMS if name in raw},
+        )
+
+    def followed_by(self, later: Forest) -> Forest:
+        """The forest with later trees, whose sums include those of its own."""
+        trees = self.trees
+        if trees is not None and later.trees is not None:
+            trees = trees + later.trees
+        return replace(
+            later,
+            tally=self.tally + later.tally,
+            trees=trees,
+            settings=self.settings,
+            seconds=self.seconds + later.seconds,
+        )
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Class labels in the order of the columns of :meth:`predict_proba`."""
+        return self.target.classes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the result should see."""
+        return (*self.remarks, *([self.note] if self.note else ()))
 
     @property
     def n_trees(self) -> int:
@@ -178,8 +150,10 @@ class Forest:
         if self.classes is not None:
             return float(np.mean(prediction[seen].argmax(axis=1) == truth))
         if (survival := self.target.survival) is not None:
-            followed = survival[seen]
-            return concordance_index(followed["event"], followed["time"], prediction[seen])
+            from nullforest.forest.concordance import concordance_index
+
+            times = survival[seen]
+            return concordance_index(times["event"], times["time"], prediction[seen])
         error = ((truth - prediction[seen].reshape(truth.shape)) ** 2).sum(axis=0)
         total = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
         return float(np.mean(1.0 - error / np.where(total > 0, total, 1.0)))
@@ -229,3 +203,45 @@ class Forest:
     def __repr__(self) -> str:
         ending = f"; {self.note}" if self.note else ""
         return f"<Forest: {self.tally!r}, {self.seconds:.3g} s{ending}>"
+
+
+def _tally(raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) -> Tally:
+    """What the trees selected, with what is needed to test it."""
+    settings, table, n_trees = grower.settings, grower.table, int(raw["n_trees"])
+    counts, couplings, shadows, probes = raw["counts"], raw["couplings"], None, None
+    if isinstance(table, ShadowedTable):
+        counts = counts.reshape(table.copies + 1, -1)
+        couplings = couplings.reshape(*counts.shape, -1)
+        shadows = ShadowTally.of_columns(counts, couplings, table.shadow_strata, table.rows)
+        counts, couplings = counts[0], couplings[0]
+    if grower.probes is not None:
+        rates = evaluation_rates(table.shape[1], settings.pool, settings.candidates)
+        order = np.argsort(grower.probes.ids)
+        probes = ProbeTally(
+            ids=grower.probes.ids[order],
+            wins=raw["probe_wins"][order],
+            trees=np.full(len(order), trees_evaluated(n_trees, rates)),
+            strata=grower.probes.strata[order],
+            feature_strata=table.strata.features,
+            couplings=raw["probe_couplings"],
+            weights=grower.probes.weights[order],
+            mean_r2=data.mean_r2,
+        )
+    return Tally(
+        counts=counts,
+        nodes_per_tree=raw["nodes_per_tree"],
+        pool_per_tree=np.full(n_trees, settings.pool),
+        candidates=settings.candidates,
+        n_samples=table.shape[0],
+        couplings=couplings,
+        probes=probes,
+        shadows=shadows,
+        feature_names=table.feature_names,
+        # Probes and shadows carry the strata of the features.
+        levels=table.levels if probes is None and shadows is None else None,
+        splitter="best",
+        source="nullforest",
+        lineage=((settings.seed, first_tree, n_trees),),
+        fingerprint=f"{data.table.fingerprint}{raw['outcome_fingerprint']:016x}",
+        settings=settings.shape,
+    )
