@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from nullforest._util.errors import InputError as InputError
     from nullforest.data.matrices import ParquetColumns as ParquetColumns
     from nullforest.data.rank_table import RankTable as RankTable
-    from nullforest.data.readers import read_table as read_table
     from nullforest.data.readers.omics.gene_sets import read_gmt as read_gmt
+    from nullforest.data.readers.tables import read_table as read_table
     from nullforest.datasets import simulate as simulate
     from nullforest.estimators import wrappers as wrappers
     from nullforest.estimators.classifier import ForestClassifier as ForestClassifier
@@ -84,7 +84,7 @@ _NAMES = {
     "features.groups": "GroupSelection select_groups",
     "features.interactions": "find_interactions",
     "features.spatial": "groups_from_coordinates groups_from_mesh",
-    "data.readers": "read_table",
+    "data.readers.tables": "read_table",
     "data.readers.omics.gene_sets": "read_gmt",
     "nulls": "null",
     "report.maps": "brain_figure write_maps",

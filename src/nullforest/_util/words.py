@@ -63,10 +63,11 @@ class Setting:
         return f'{self.name}="{self.value}"' if quoted else f"{self.name}{self.equals}{self.value}"
 
     def shell(self, options: Mapping[str, str]) -> str:
-        """As an option, by its name in the command line where that is another."""
-        option = options.get(self.name, self.name).replace("_", "-")
-        value = "" if self.value is None else f" {self.value}"
-        return f"--{option}{value.replace(chr(39), '')}"
+        """As an option, which has another name in the command line where `options` says so."""
+        option = options.get(self.name, f"--{self.name.replace('_', '-')}")
+        if self.value is None:
+            return option.removesuffix("=")
+        return f"{option}{'' if option.endswith('=') else ' '}{self.value}"
 
 
 @dataclass(frozen=True)

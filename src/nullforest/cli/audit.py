@@ -23,13 +23,6 @@ def audit(
     ] = "paper,bagged,probes",
     alphas: Annotated[str, typer.Option(help="Levels, separated by commas.")] = "0.05,0.01,0.001",
     permutations: Annotated[int, typer.Option(min=2, help="Forests on permuted labels.")] = 20,
-    blocks: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of blocks (persons, sites): labels are permuted within a block only.",
-            show_default=False,
-        ),
-    ] = None,
     max_seconds: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time.", show_default="no limit")
     ] = None,

@@ -36,7 +36,7 @@ def compare(
     reading: options.Reading,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
-    growing: options.PublishedGrowing,
+    growing: options.Growing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     table: options.TableOut = None,

@@ -17,8 +17,6 @@ GENES = "https://www.ncbi.nlm.nih.gov/gene/?term={symbol}"
 @ends_cleanly
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and tables.")] = Path("demo"),
-    trees: options.Trees = "auto",
-    candidates: options.Candidates = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
     force: options.Force = False,
@@ -37,32 +35,29 @@ def demo(
     outputs.check(force=force)
     from pandas import DataFrame
 
-    from nullforest.cli.forest_run import page_of, select_features
+    from nullforest.cli.answer import answer, page_of, words_of
     from nullforest.cli.screen import Screen
-    from nullforest.data.readers import Table
+    from nullforest.data.dataset import Dataset
     from nullforest.datasets import load_leukemia_sex
+    from nullforest.run.schedule import Question
 
-    settings = options.Growing(trees=trees, candidates=candidates, seed=seed).settings()
+    growing = options.Growing(seed=seed)
     screen = Screen()
     with screen.waiting("Reading the embedded leukaemia data"):
         leukemia = load_leukemia_sex()
-    table = Table(
-        leukemia.data,
-        leukemia.target,
-        leukemia.feature_names,
-        target="sex",
-        task="classification",
-        annotations=DataFrame({"symbol": leukemia.gene_symbols}),
-    )
-    selection = select_features(
-        table, settings, 0.05, "fdr", "auto", screen, jobs=jobs, watched=True
-    )
-    tally = selection.tally
-    command = ["nullforest", "demo", "--trees", str(tally.n_trees)]
-    command += ["--candidates", str(tally.candidates), "--seed", str(seed)]
-    data = "the embedded leukaemia data"
+        data = Dataset.of(
+            leukemia.data,
+            leukemia.target,
+            feature_names=leukemia.feature_names,
+            annotations=DataFrame({"symbol": leukemia.gene_symbols}),
+            name="sex",
+        )
+    forest, selection = answer(data, growing.settings, Question(), screen, jobs=jobs, watched=True)
+    command = ["nullforest", "demo"]
+    command += words_of(growing.settings, forest.settings, forest.n_trees)[-2:]
+    source = "the embedded leukaemia data"
     written, well = outputs.write(
-        selection, lambda: page_of(selection, table, settings, data, command, link=GENES)
+        selection, lambda: page_of(forest, selection, data, growing, source, command, GENES)
     )
     screen.show(selection)
     found, known = int((selection.support & leukemia.known).sum()), int(leukemia.known.sum())

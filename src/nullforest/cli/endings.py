@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Callable, Container
-from inspect import signature
+from collections.abc import Callable
 from typing import Any
 
 import typer
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
-#: A setting with its value, or two values, in a message of the library.
-_SETTING = re.compile(r"^([a-z_]+) = |(?<=\()([a-z_]+): ")
-#: Settings that another option decides.
-_DECIDED_BY = {"pool": "draw", "criterion": "task"}
 
 
 def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
@@ -31,7 +25,10 @@ def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(**given)
         except (InputError, MissingExtraError) as error:
-            complain(in_options(str(error), signature(command).parameters))
+            from nullforest.cli.options import IN_SHELL
+
+            sentence = getattr(error, "sentence", None)
+            complain(str(error) if sentence is None else sentence.in_shell(IN_SHELL))
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
             complain("There is not enough memory for this table; give fewer columns or rows.")
@@ -54,25 +51,3 @@ def complain(sentence: str, label: str = "Error") -> None:
 
     typer.secho(f"{label}: ", fg="red", bold=True, err=True, nl=False)
     typer.echo(printable(sentence), err=True)
-
-
-def in_options(message: str, known: Container[str]) -> str:
-    """A message of the library with settings and methods as the command line names them.
-
-    Examples
-    --------
-    >>> in_options("n_jobs = 0 must be a number of threads.", ("jobs", "seed"))
-    '--jobs 0 must be a number of threads.'
-    >>> in_options("different settings (pool: 30 and 8); make one with Tally.save()", ())
-    'different settings (--draw: 30 and 8); make one with nullforest select --tally FILE'
-    """
-
-    def option(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        if name not in known and name.removeprefix("n_") in known:
-            name = name.removeprefix("n_")
-        words = _DECIDED_BY.get(name, name).replace("_", "-")
-        return f"--{words} " if found[1] else f"--{words}: "
-
-    message = message.replace("give n_samples.", "give --n-samples.")
-    return _SETTING.sub(option, message).replace("Tally.save()", "nullforest select --tally FILE")

@@ -1,7 +1,8 @@
-"""Results in the formats of the data: annotated genes, maps, clusters, pictures."""
+"""Results in the formats of the data: annotated genes, maps, clusters, groups, pictures."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,133 +10,137 @@ from typing import TYPE_CHECKING
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
-from nullforest.data.readers.matrix_files import MatrixOptions, kind_of, read_matrix
+from nullforest.data.dataset import Dataset
+from nullforest.data.readers.matrix_files import kind_of, read_matrix
+from nullforest.data.readers.options import MatrixOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from nullforest.data.readers import Table
     from nullforest.features.groups import GroupSelection
     from nullforest.selection.selection import Selection
-
 
 #: Kinds of data that are written as .h5ad.
 _OF_CELLS = ("h5ad", "10x", "mtx")
 
 
-def check_outputs(outputs: Outputs, data: list[Path], table: Table) -> None:
-    """Refuse, before the forest is grown, files that these data do not give."""
-    if outputs.h5ad is not None and kind_of(data) not in _OF_CELLS:
-        raise InputError(
-            "--h5ad writes the data again, which are neither an .h5ad file nor a 10x matrix; leave "
-            "it out."
-        )
-    for name in ("maps", "clusters"):  # names of options and attributes alike
-        if getattr(outputs, name) is not None and table.geometry is None:
-            raise InputError(f"--{name} is for images, and {data[0]} is none; leave it out.")
-    if outputs.clusters is not None and table.geometry is not None:
-        table.geometry.neighbours()  # says where a mesh is missing
+class MatrixResults:
+    """What a selection of images, genes or genotypes gives beside its table.
 
+    What the data do not give is refused when it is made, before the forest is grown.
 
-def groups_of(
-    given: str | None, table: Table, outputs: Outputs
-) -> tuple[Table, dict[str, list[int]] | None]:
-    """The groups that --groups names, and the table with notes on them."""
-    if given is None:
-        if outputs.group_table is not None:
-            raise InputError("--group-table needs groups; give --groups FILE.gmt, or atlas.")
-        return table, None
-    from nullforest.data.readers.omics.gene_sets import members_of, read_gmt, region_groups
+    Parameters
+    ----------
+    files : list of Path
+        The data.
+    data : Dataset
+    outputs : Outputs
+    groups : str or None
+        Gene sets (GMT), or "atlas".
+    layer : str or None
+        Layer of an .h5ad file.
+    """
 
-    known = table.annotations
-    if given == "atlas":
-        if known is None or "region" not in known:
-            raise InputError("--groups atlas needs the atlas of images; give --atlas FILE.")
-        return table, region_groups(known["region"])
-    if not Path(given).exists():
-        raise InputError(f"There is no file {given}; give gene sets (GMT), or atlas.")
-    symbols = None if known is None or "name" not in known else known["name"].tolist()
-    sets = read_gmt(given)
-    members, notes = members_of(sets, table.feature_names.tolist(), symbols, f"The sets of {given}")
-    return replace(table, notes=(*table.notes, *notes)), members
+    def __init__(
+        self,
+        files: list[Path],
+        data: Dataset,
+        outputs: Outputs,
+        groups: str | None,
+        layer: str | None,
+    ) -> None:
+        if outputs.h5ad is not None and kind_of(files) not in _OF_CELLS:
+            raise InputError(
+                "--h5ad writes the data again, which are neither an .h5ad file nor a 10x matrix; "
+                "leave it out."
+            )
+        if outputs.maps is not None and data.geometry is None:
+            raise InputError(f"--maps is for images, and {files[0]} is none; leave it out.")
+        self.file, self.data, self.layer = files[0], data, layer
+        self.clusters: pd.DataFrame | None = None
+        self.groups: GroupSelection | None = None
+        self._members = None if groups is None else self._members_of(groups)
 
+    def _members_of(self, groups: str) -> dict[str, list[int]]:
+        """Features of each group that --groups names."""
+        from nullforest.data.readers.omics.gene_sets import members_of, read_gmt, region_groups
 
-def tested_groups(
-    members: dict[str, list[int]] | None, table: Table, selection: Selection
-) -> GroupSelection | None:
-    """The groups at the error rate of the selection; correlations within them are computed."""
-    if members is None:
-        return None
-    from nullforest.features.groups import select_groups
+        annotations = self.data.annotations
+        if groups == "atlas":
+            if annotations is None or "region" not in annotations:
+                raise InputError("--groups atlas needs the atlas of images; give --atlas FILE.")
+            return region_groups(annotations["region"])
+        if not Path(groups).exists():
+            raise InputError(f"There is no file {groups}; give gene sets (GMT), or atlas.")
+        symbols = None
+        if annotations is not None and "name" in annotations:
+            symbols = annotations["name"].tolist()
+        names = self.data.names.tolist()
+        members, notes = members_of(read_gmt(groups), names, symbols, f"The sets of {groups}")
+        self.data = replace(self.data, remarks=(*self.data.remarks, *notes))
+        return members
 
-    chosen = selection.alpha, selection.error, selection.null
-    return select_groups(selection.tally, members, *chosen, X=table.X)
+    def of(self, selection: Selection) -> Selection:
+        """The selection with the cluster of each voxel or vertex; groups are tested, too."""
+        if self._members is not None:
+            from nullforest.features.groups import select_groups
 
+            rate = selection.alpha, selection.error, selection.null
+            self.groups = select_groups(selection.tally, self._members, *rate, X=self.data.values)
+        if self.data.geometry is None or not selection.n_selected:
+            return selection
+        import pandas as pd
 
-def with_clusters(table: Table, selection: Selection) -> tuple[Selection, pd.DataFrame | None]:
-    """The selection with the cluster of each voxel or vertex, and the clusters; None without."""
-    if table.geometry is None or not selection.n_selected:
-        return selection, None
-    import pandas as pd
+        from nullforest.features.clusters import cluster_numbers, find_clusters
 
-    from nullforest.features.clusters import cluster_numbers, find_clusters
+        with suppress(InputError):  # a surface without its mesh
+            numbers = cluster_numbers(selection, self.data.geometry)
+            annotations = selection.annotations
+            annotations = pd.DataFrame() if annotations is None else annotations
+            selection = replace(selection, annotations=annotations.assign(cluster=numbers))
+            self.clusters = find_clusters(selection, self.data.geometry)
+        return selection
 
-    try:
-        numbers = cluster_numbers(selection, table.geometry)
-    except InputError:  # a surface without its mesh
-        return selection, None
-    known = selection.annotations
-    known = pd.DataFrame() if known is None else known
-    selection = replace(selection, annotations=known.assign(cluster=numbers))
-    return selection, find_clusters(selection, table.geometry)
+    def writers(self, selection: Selection) -> Writers:
+        """Writers of the files that carry the results back, by their option."""
+        return {
+            "group-table": lambda path: _write_csv(self.groups.table, path),  # type: ignore[union-attr]  # written with groups alone
+            "h5ad": lambda path: self._write_h5ad(path, selection),
+            "maps": lambda path: self._write_maps(path, selection),
+            "plot": lambda path: self._draw(path, selection),
+        }
 
+    def _write_maps(self, path: Path, selection: Selection) -> None:
+        from nullforest.features.clusters import find_clusters
+        from nullforest.report.maps import write_maps
 
-def matrix_outputs(
-    data: Path,
-    table: Table,
-    selection: Selection,
-    groups: GroupSelection | None = None,
-    layer: str | None = None,
-) -> Writers:
-    """Writers of the files that carry the results back, by their option."""
-    from nullforest.features.clusters import find_clusters
-    from nullforest.features.genes import write_h5ad, write_new_h5ad
-    from nullforest.report.maps import write_maps
+        write_maps(selection, self.data.geometry, path)
+        with suppress(InputError):  # a surface without its mesh, which has no clusters
+            _write_csv(find_clusters(selection, self.data.geometry), path / "clusters.csv")
 
-    def clusters(path: Path) -> None:
-        found = find_clusters(selection, table.geometry)
-        with writing(path) as file:
-            found.to_csv(file, index=False)
+    def _write_h5ad(self, path: Path, selection: Selection) -> None:
+        from nullforest.features.genes import write_h5ad, write_new_h5ad
 
-    def group_table(path: Path) -> None:
-        assert groups is not None
-        with writing(path) as file:
-            groups.table.to_csv(file, index=False)
-
-    def h5ad(path: Path) -> None:
-        kind = kind_of([data])
+        kind = kind_of([self.file])
         if kind == "h5ad" or kind is None:
-            write_h5ad(data, path, selection, layer=layer)
-        else:  # read again: the table has only cells and genes that were used
-            write_new_h5ad(read_matrix([data], kind, MatrixOptions()), table, path, selection)
+            write_h5ad(self.file, path, selection, layer=self.layer)
+        else:  # read again: the data set has only cells that were used
+            matrix = read_matrix([self.file], kind, MatrixOptions())
+            write_new_h5ad(matrix, self.data, path, selection)
 
-    return {
-        "group-table": group_table,
-        "h5ad": h5ad,
-        "maps": lambda path: write_maps(selection, table.geometry, path),
-        "clusters": clusters,
-        "plot": lambda path: _draw(path, table, selection),
-    }
+    def _draw(self, path: Path, selection: Selection) -> None:
+        if self.data.geometry is not None:
+            from nullforest.report.maps import brain_figure
+
+            figure = brain_figure(selection, self.data.geometry)
+        else:
+            annotations = self.data.annotations
+            placed = annotations is not None and "chromosome" in annotations
+            figure = selection.plot("manhattan" if placed else "counts").figure_
+        with writing_beside(path) as partial:
+            figure.savefig(partial, dpi=150)
 
 
-def _draw(path: Path, table: Table, selection: Selection) -> None:
-    if table.geometry is not None:
-        from nullforest.report.maps import brain_figure
-
-        figure = brain_figure(selection, table.geometry)
-    else:
-        known = table.annotations
-        placed = known is not None and "chromosome" in known
-        figure = selection.plot("manhattan" if placed else "counts").figure_
-    with writing_beside(path) as partial:
-        figure.savefig(partial, dpi=150)
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    with writing(path) as file:
+        frame.to_csv(file, index=False)

@@ -1,33 +1,40 @@
-"""Options that several commands share, and groups of them."""
+"""Options of the commands: those of settings objects from their fields, and groups of them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hints
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
-from nullforest._util.errors import InputError
-from nullforest._util.words import printable
-from nullforest.cli.matrix_options import MatrixReading
+from nullforest._util.errors import InputError, refused
+from nullforest.data.readers.options import MatrixOptions, Roles
+from nullforest.forest.settings import ForestSettings
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
-    from nullforest.data.readers import Table
+    from nullforest.data.dataset import Dataset
     from nullforest.data.readers.survival_columns import TargetName
-    from nullforest.forest.settings import ForestSettings
 
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
 ErrorName = Literal["fdr", "fdr_by", "fpr", "fwer"]
 NullName = Literal["auto", "probes", "shadows", "bagged", "paper"]
-DrawName = Literal["node", "tree"]
-TaskName = Literal["auto", "classification", "regression"]
 
 _data = partial(typer.Option, rich_help_panel="The data")
 _how = partial(typer.Option, rich_help_panel="The error rate")
@@ -52,14 +59,9 @@ ErrorOption = Annotated[
     ),
 ]
 NullOption = Annotated[NullName, _how("--null", help="Null model of the selection counts.")]
+DrawName = Literal["node", "tree"]
 Draw = Annotated[DrawName, _forest(help="Draw candidate features at each node, or once per tree.")]
-Trees = Annotated[
-    str,
-    _forest(
-        metavar="N|auto",
-        help="Number of trees; auto: until another seed is expected to select the same features.",
-    ),
-]
+Seed = Annotated[int, _forest(min=0, help="The same seed gives the same result.")]
 MaxTrees = Annotated[
     int | None,
     _forest(min=1, help="With --trees auto: largest number of trees.", show_default="by the data"),
@@ -67,19 +69,6 @@ MaxTrees = Annotated[
 MaxSeconds = Annotated[
     float | None,
     _forest(min=0.0, help="Time for the forest; it ends with the trees grown by then."),
-]
-Candidates = Annotated[
-    int | None, _forest(min=1, help="Features compared at each node.", show_default="by the data")
-]
-Samples = Annotated[float, _forest(help="Share of the samples each tree sees.")]
-Seed = Annotated[int, _forest(min=0, help="The same seed gives the same result.")]
-Bins = Annotated[
-    str,
-    _forest(
-        metavar="N|auto|none",
-        help="Rank columns into at most N quantile bins, 2 to 256; auto: 256 from 20 000 samples "
-        "on; none for exact splits.",
-    ),
 ]
 Jobs = Annotated[int, _forest(help="Cores to use; -1 for all. No effect on the result.")]
 Cluster = Annotated[
@@ -90,34 +79,15 @@ Cluster = Annotated[
         show_default=False,
     ),
 ]
-FirstTree = Annotated[
-    int,
-    _forest(
-        min=0,
-        help="Number of the first tree: machines that grow different trees of one seed can add "
-        "their tallies with nullforest merge.",
-    ),
-]
 Resume = Annotated[
     Path | None,
     _forest(
         "--resume", help="Folder in which the run is kept, and from which it resumes after a kill."
     ),
 ]
-SaveEvery = Annotated[float, _forest(min=0.0, help="With --resume: seconds between two savings.")]
-TableOut = Annotated[Path | None, _out("--table", help="The table, as CSV.")]
-JsonOut = Annotated[Path | None, _out("--json", help="The result, as JSON.")]
-ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser (HTML).")]
-H5adOut = Annotated[
-    Path | None, _out("--h5ad", help="The cells again as .h5ad, with the results in var and uns.")
-]
 MapsOut = Annotated[
     Path | None,
     _out("--maps", help="Folder for maps of −log10 p, q, selected features and effect of images."),
-]
-ClustersOut = Annotated[
-    Path | None,
-    _out("--clusters", help="Connected clusters of selected voxels or vertices, as CSV."),
 ]
 GroupsIn = Annotated[
     str | None,
@@ -128,24 +98,9 @@ GroupsIn = Annotated[
         show_default=False,
     ),
 ]
-GroupTableOut = Annotated[Path | None, _out("--group-table", help="The groups, as CSV.")]
-SelectionPlotOut = Annotated[
-    Path | None,
-    _out(
-        "--plot",
-        help="A picture (PNG, SVG, PDF): glass brain, surfaces, Manhattan plot, or counts.",
-    ),
-]
 TallyOut = Annotated[Path | None, _out("--tally", help="The selection counts, for merge and plan.")]
 PlotOut = Annotated[Path | None, _out("--plot", help="A picture: PNG, SVG or PDF.")]
 _page = partial(typer.Option, rich_help_panel="The report")
-FeaturesInReport = Annotated[
-    int,
-    _page(
-        min=0,
-        help="Features that have a picture in the report, which holds their values; 0 for none.",
-    ),
-]
 Link = Annotated[
     str | None,
     _page(
@@ -165,19 +120,98 @@ AnnotationsIn = Annotated[
 ]
 Force = Annotated[bool, _out("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _out("--quiet", "-q", help="Print nothing but errors.")]
+TableOut = Annotated[Path | None, _out("--table", help="The table, as CSV.")]
+JsonOut = Annotated[Path | None, _out("--json", help="The result, as JSON.")]
+ReportOut = Annotated[Path | None, _out("--report", help="A page for the browser (HTML).")]
+H5adOut = Annotated[
+    Path | None, _out("--h5ad", help="The cells again as .h5ad, with the results in var and uns.")
+]
+SelectionPlotOut = Annotated[
+    Path | None,
+    _out(
+        "--plot",
+        help="A picture (PNG, SVG, PDF): glass brain, surfaces, Manhattan plot, or counts.",
+    ),
+]
+
+
+def group_of(
+    source: type, panel: str, names: Sequence[str] | None = None, **others: tuple[Any, Any]
+) -> Any:
+    """A group of options, made from the fields of a settings object that have a help.
+
+    Parameters
+    ----------
+    source : dataclass
+        Its fields are annotated with their help, or have the metadata `help`, and `least`, `most`
+        and `shown` where they apply.
+    panel : str
+        Where the options stand in the help of a command.
+    names : sequence of str, optional
+        Fields to take; all that have a help where not given.
+    **others
+        Type and default of fields that are to be others.
+    """
+    hints = get_type_hints(source, include_extras=True)
+    options: list[Any] = []
+    for setting in fields(source):  # type: ignore[arg-type]  # a class of fields
+        kind, rule = hints[setting.name], dict(setting.metadata)
+        if get_origin(kind) is Annotated:
+            kind, rule["help"] = get_args(kind)
+        if "help" not in rule or not (names is None or setting.name in names):
+            continue
+        kind, default = others.get(setting.name, (kind, setting.default))
+        option = _option(setting.name, kind, default, rule, panel)
+        options.append((setting.name, option, field(default=default)))
+    return make_dataclass(f"{source.__name__}Options", options, frozen=True)
+
+
+def _option(name: str, kind: Any, default: Any, rule: dict[str, Any], panel: str) -> Any:
+    """The type of an option, as typer reads it."""
+    words: dict[str, Any] = {"help": rule["help"], "rich_help_panel": panel}
+    if default in (None, ()) or "shown" in rule:
+        words["show_default"] = rule.get("shown") or False
+    if rule.get("auto"):
+        return Annotated[str, typer.Option(metavar="N|auto", **words)]
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    several = get_origin(kind) not in (Union, UnionType, Literal, None)
+    if several:  # a tuple or a sequence
+        kind = list[parts[0]] | None  # type: ignore[valid-type]
+    elif get_origin(kind) in (Union, UnionType):
+        kind = parts[0] | None if get_origin(parts[0]) is not Literal else kind
+    if kind is bool:
+        return Annotated[bool, typer.Option(f"--{name.replace('_', '-')}", **words)]
+    if "least" in rule:
+        words["min"] = rule["least"]
+    return Annotated[kind, typer.Option(**words)]
+
+
+_ROLES: Any = group_of(Roles, "The data")
+_MATRIX: Any = group_of(MatrixOptions, "Images, genes, genotypes")
+#: Settings that have an option of their own; the others are given by --set.
+OWN_OPTIONS = ("trees", "candidates", "draw", "seed")
+_TREES: Any = group_of(ForestSettings, "The forest", OWN_OPTIONS)
+#: Settings that --set takes beside those of the trees.
+_SET_TOO = ("bins", "class_weight")
+#: Names of settings in the command line, where they are others than in Python.
+IN_SHELL = {
+    **{
+        setting.name: f"--set {setting.name}="
+        for setting in fields(ForestSettings)
+        if setting.name not in OWN_OPTIONS
+    },
+    **{name: f"--set {name}=" for name in _SET_TOO},
+    "n_jobs": "--jobs",
+    "pool": "--draw",
+    "criterion": "--task",
+    "n_samples": "--n-samples",
+}
 
 
 @dataclass(frozen=True)
-class Reading(MatrixReading):
+class Reading(_MATRIX, _ROLES):  # type: ignore[misc]  # made above
     """How the data are read."""
 
-    takes_categories: ClassVar[bool] = False
-
-    ids: Annotated[str | None, _data(help="Column that names the samples.", show_default=False)] = (
-        None
-    )
-    drop: Annotated[list[str] | None, _data(help="Column to leave out; may be given again.")] = None
-    task: Annotated[TaskName, _data(help="What the target is; told from its type.")] = "auto"
     time: Annotated[
         str | None,
         _data(
@@ -193,37 +227,40 @@ class Reading(MatrixReading):
             show_default=False,
         ),
     ] = None
-    transpose: Annotated[
-        bool,
-        _data(
-            "--transpose",
-            help="Rows are features and columns are samples, as in tables of genes × samples; the "
-            "target is a row.",
-        ),
-    ] = False
-    decimal: Annotated[
-        Literal[".", ","] | None,
-        _data(help="Decimal mark of the numbers.", show_default="told from the table"),
-    ] = None
 
-    def read(self, data: Path | list[Path], target: str | None, screen: Screen) -> Table:
-        """The table of a file, or of several images."""
-        from nullforest.data.readers import read_table
+    def read(
+        self, data: Path | list[Path], target: str | None, screen: Screen, **how: Any
+    ) -> Dataset:
+        """The data set of a file, or of several images."""
+        from nullforest.data.readers.tables import read_table
 
-        given: dict[str, Any] = dict(vars(self)) | self.matrix_options()
-        of_target = self.target_name(target)
-        del given["time"], given["event"]
-        lists: dict[str, Any] = {n: given[n] or () for n in ("drop", "adjust") if n in given}
+        settings = self.settings
         first = data if isinstance(data, Path) else data[0]
         with screen.waiting(f"Reading {first.name}"):
-            table = read_table(data, of_target, **(given | lists))
-        if table.categories is not None and not self.takes_categories:
-            name = table.feature_names[table.categories.argmax()]
-            raise InputError(
-                f"Column {str(name)!r} holds text, and categories are taken by nullforest select "
-                "alone; leave it out with --drop, or encode it as numbers."
-            )
-        return table
+            return read_table(data, self.target_name(target), **settings, **how)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options as :func:`nullforest.read_table` takes them."""
+        chosen = {option.name: getattr(self, option.name) for option in fields(self)}
+        del chosen["time"], chosen["event"]
+        return {
+            name: () if value is None and name in _LISTS else value
+            for name, value in chosen.items()
+        }
+
+    @property
+    def words(self) -> list[str]:
+        """The options that were given, as words of a command; the target is not among them."""
+        words: list[str] = []
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name in ("time", "event") or value == option.default or not value:
+                continue
+            several = value if isinstance(value, list | tuple) else [value]
+            name = f"--{option.name.replace('_', '-')}"
+            words += [name] if value is True else [w for one in several for w in (name, str(one))]
+        return words
 
     def has_target(self, target: str | None) -> bool:
         """Whether any option names the target."""
@@ -250,90 +287,69 @@ class Reading(MatrixReading):
         return ["--time", self.time, "--event", self.event]
 
 
-@dataclass(frozen=True)
-class BlockReading(Reading):
-    """How the table is read, with blocks and covariates; text may be a feature."""
-
-    takes_categories: ClassVar[bool] = True
-
-    blocks: Annotated[
-        str | None,
-        _data(
-            help="Column of blocks (site, batch, family): features are tested for association "
-            "with the target within blocks.",
-            show_default=False,
-        ),
-    ] = None
-    adjust: Annotated[
-        list[str] | None,
-        _data(
-            help="Covariate (age): features are tested for association with the target given "
-            "it; repeat for several.",
-            show_default=False,
-        ),
-    ] = None
+#: Options that may be given several times.
+_LISTS = tuple(
+    option.name
+    for source in (Roles, MatrixOptions)
+    for option in fields(source)
+    if option.default == ()
+)
 
 
 @dataclass(frozen=True)
-class Growing:
+class Growing(_TREES):  # type: ignore[misc]  # made above
     """How the forest is grown."""
 
-    trees: Trees = "auto"
-    candidates: Candidates = None
-    draw: Draw = "node"
-    samples: Samples = 0.5
-    replace: Annotated[bool, _forest("--replace", help="Draw samples with replacement.")] = False
-    min_leaf: Annotated[
-        int | None, _forest(min=1, help="Fewest samples in a leaf.", show_default="by the target")
-    ] = None
-    max_depth: Annotated[
-        int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
-    ] = 3
-    shadows: Annotated[
-        str,
+    set: Annotated[
+        list[str] | None,
         _forest(
-            metavar="N|auto",
-            help="Permuted copies of each feature that compete with it; auto: with --trees auto "
-            "and fewer than 500 features, or with blocks.",
+            metavar="NAME=VALUE",
+            help="Any other setting of the forest, such as min_leaf=5, max_depth=none, "
+            "samples=0.7, replace=true, shadows=20, bins=none or class_weight=balanced; may be "
+            "given again.",
+            show_default=False,
         ),
-    ] = "auto"
-    seed: Seed = 0
-
-    def settings(self, first_tree: int = 0) -> ForestSettings:
-        """The settings of the forest."""
-        from nullforest.forest.settings import ForestSettings
-
-        given = vars(self) | {"max_depth": self.max_depth or None, "first_tree": first_tree}
-        for name in ("trees", "shadows"):
-            word = given[name]
-            given[name] = int(word) if word.isascii() and word.isdigit() else "auto"
-            if str(given[name]) != word:
-                raise InputError(f"--{name} {printable(word)} must be a whole number, or auto.")
-        return ForestSettings(**given)
-
-
-def bins_of(word: str) -> int | Literal["auto"] | None:
-    """The option --bins as :class:`nullforest.RankTable` takes it."""
-    if word in ("auto", "none"):
-        return "auto" if word == "auto" else None
-    if not (word.isascii() and word.isdigit()):
-        raise InputError(f"--bins {printable(word)} must be a whole number, auto or none.")
-    return int(word)
-
-
-@dataclass(frozen=True)
-class PublishedGrowing(Growing):
-    """How the forests of published tests are grown: by default in the proportions of the paper."""
-
-    trees: Annotated[
-        str, _forest(metavar="N|auto", help="Number of trees; auto: F/10, 1 000 to 10 000.")
-    ] = "auto"
-    candidates: Annotated[
-        int | None, _forest(min=1, help="Features compared at each node.", show_default="F/20")
     ] = None
-    max_depth: Annotated[
-        int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
-    ] = 0
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """The settings of --set that are not those of trees: bins, class_weight."""
+        return {name: value for name, value in self._set.items() if name in _SET_TOO}
+
+    @property
+    def settings(self) -> ForestSettings:
+        """The settings of the trees."""
+        chosen = {option.name: getattr(self, option.name) for option in fields(_TREES)}
+        chosen["trees"] = _value(chosen["trees"])
+        further = {name: value for name, value in self._set.items() if name not in _SET_TOO}
+        return ForestSettings(**chosen | further)
+
+    @property
+    def _set(self) -> dict[str, Any]:
+        names = {setting.name for setting in fields(ForestSettings)} - {*OWN_OPTIONS}
+        found = {}
+        for pair in self.set or ():
+            name, equals, value = pair.partition("=")
+            if not equals or name not in names | {*_SET_TOO}:
+                raise InputError(
+                    f"--set {pair} names no setting; give one of "
+                    f"{', '.join(sorted(names | {*_SET_TOO}))}, such as --set min_leaf=5."
+                )
+            found[name] = _value(value)
+        return found
+
+
+def _value(word: str) -> Any:
+    """The value that a word stands for."""
+    constants = {"none": None, "true": True, "false": False}
+    if word.casefold() in constants:
+        return constants[word.casefold()]
+    for number in (int, float):
+        try:
+            return number(word)
+        except ValueError:
+            continue
+    return word
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -364,4 +380,4 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 def check_level(alpha: float) -> None:
     """Refuse a level outside (0, 1) before the library, which is slow to import, does."""
     if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha = {alpha} is no error rate; give a number between 0 and 1.")
+        raise refused("alpha", alpha, "is no error rate; give a number between 0 and 1.")

@@ -33,7 +33,6 @@ class Outputs:
     plot: Path | None = None
     h5ad: Path | None = None
     maps: Path | None = None
-    clusters: Path | None = None
     group_table: Path | None = None
 
     def paths(self) -> dict[str, Path]:

@@ -45,7 +45,7 @@ def plan(
         typer.Option(help="Candidates per node to try; may be given again.", show_default="by F"),
     ] = None,
     draw: options.Draw = "node",
-    samples: options.Samples = 0.5,
+    samples: float = 0.5,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,

@@ -11,20 +11,21 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import remove_partial
 from nullforest.cli.outputs import Outputs, Writers
 from nullforest.run.checkpoints import Checkpoint
-from nullforest.run.resuming import KIND, ForestCheckpoint
+from nullforest.run.forest_checkpoint import KIND, ForestCheckpoint
 
 if TYPE_CHECKING:
-    from nullforest.data.rank_table import RankTable
+    from nullforest.data.dataset import Dataset
+    from nullforest.forest.settings import ForestSettings
     from nullforest.selection.selection import Selection
 
 _FILES = (
-    *("table", "json", "report", "tally", "h5ad", "maps", "clusters", "plot", "group_table"),
-    *("sample_table", "mask", "atlas_labels", "annotations"),
+    *("table", "json", "report", "tally", "h5ad", "maps", "plot"),
+    *("sample_table", "mask", "annotations"),
 )
 #: Options that name several files.
 _LISTS = ("data", "mesh", "atlas")
 #: Options that may be others when the run resumes.
-_FREE = ("resume", "save_every", "jobs", "cluster", "quiet", "force")
+_FREE = ("resume", "jobs", "cluster", "quiet", "force")
 #: Name of the options in the checkpoint.
 _PART = "command"
 
@@ -40,14 +41,10 @@ class Resumable:
         The options of the command, by their names in Python.
     outputs : Outputs
         The files that it will write.
-    save_every : float
-        Seconds between two savings.
     """
 
-    def __init__(
-        self, folder: Path, given: Mapping[str, Any], outputs: Outputs, save_every: float
-    ) -> None:
-        self.folder, self.outputs, self.save_every = folder, outputs, save_every
+    def __init__(self, folder: Path, given: Mapping[str, Any], outputs: Outputs) -> None:
+        self.folder, self.outputs = folder, outputs
         self._options = {
             name: [str(path) for path in value]
             if name in _LISTS and value
@@ -67,9 +64,9 @@ class Resumable:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def begin(self, table: RankTable, y: Any, settings: Mapping[str, Any]) -> ForestCheckpoint:
+    def begin(self, data: Dataset, settings: ForestSettings, *, oob: bool) -> ForestCheckpoint:
         """The forest on these data; it is held until the command ends."""
-        forest = ForestCheckpoint(self.folder, table, y, settings, save_every=self.save_every)
+        forest = ForestCheckpoint(self.folder, data, settings, oob=oob)
         self._forest = self._held.enter_context(forest)
         self._keep({path for path in self._places() if path.exists()} | self.ours)
         return self._forest

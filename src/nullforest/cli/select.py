@@ -20,10 +20,8 @@ def select(
     data: Annotated[
         list[Path] | None, typer.Argument(help=options.DATA_HELP, show_default=False)
     ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ] = None,
-    reading: options.BlockReading,
+    target: options.Target = None,
+    reading: options.Reading,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
@@ -31,12 +29,9 @@ def select(
     growing: options.Growing,
     max_trees: options.MaxTrees = None,
     max_seconds: options.MaxSeconds = None,
-    first_tree: options.FirstTree = 0,
-    bins: options.Bins = "auto",
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     resume: options.Resume = None,
-    save_every: options.SaveEvery = 30.0,
     table: options.TableOut = None,
     json: options.JsonOut = None,
     report: options.ReportOut = None,
@@ -44,9 +39,6 @@ def select(
     plot: options.SelectionPlotOut = None,
     h5ad: options.H5adOut = None,
     maps: options.MapsOut = None,
-    clusters: options.ClustersOut = None,
-    group_table: options.GroupTableOut = None,
-    features_in_report: options.FeaturesInReport = 200,
     link: options.Link = None,
     annotations: options.AnnotationsIn = None,
     force: options.Force = False,
@@ -63,13 +55,6 @@ def select(
     """
     given = dict(locals())  # the options, before anything else has a name
     given |= vars(given.pop("reading")) | vars(given.pop("growing"))
-    from nullforest.cli.matrix_outputs import (
-        check_outputs,
-        groups_of,
-        matrix_outputs,
-        tested_groups,
-        with_clusters,
-    )
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
@@ -81,10 +66,11 @@ def select(
             )
         from nullforest.cli.resume import recalled
 
-        now = {"resume": resume, "save_every": save_every, "jobs": jobs, "cluster": cluster}
-        select(**(given | recalled(resume) | now | {"force": force, "quiet": quiet}))
+        now = {"resume": resume, "jobs": jobs, "cluster": cluster, "force": force, "quiet": quiet}
+        select(**(given | recalled(resume) | now))
         return
     options.check_level(alpha)
+    settings = growing.settings
     outputs = Outputs(
         table=table,
         json=json,
@@ -93,75 +79,52 @@ def select(
         plot=plot,
         h5ad=h5ad,
         maps=maps,
-        clusters=clusters,
-        group_table=group_table,
+        group_table=None if groups is None or table is None else table.with_suffix(".groups.csv"),
     )
     resumable = None
     if resume is not None:
         from nullforest.cli.resume import Resumable
 
-        resumable = Resumable(resume, given, outputs, save_every)
-    inputs = data if annotations is None else [*data, annotations]
+        resumable = Resumable(resume, given, outputs)
+    inputs = [path for path in (*data, annotations) if path is not None]
     outputs.check(force=force, never=inputs, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
-    read = reading.read(data, target, screen)
-    check_outputs(outputs, data, read)
-    from nullforest.cli.annotating import annotated
+    asked = reading.read(data, target, screen, annotations=annotations, **growing.others)
+    if link is not None:
+        from nullforest.report.links import check_link
 
-    read = annotated(read, annotations, link)
-    read, members = groups_of(groups, read, outputs)
+        check_link(link, () if asked.annotations is None else asked.annotations)
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.forest_run import options_of, page_of, select_features
+    from nullforest.cli.answer import answer, page_of, words_of
+    from nullforest.cli.matrix_outputs import MatrixResults
     from nullforest.run.backends import connected
+    from nullforest.run.schedule import Question
 
-    settings, most_bins = growing.settings(first_tree), options.bins_of(bins)
+    results = MatrixResults(data, asked, outputs, groups, reading.layer)
     with connected(cluster), resumable or nullcontext():
-        selection = select_features(
-            read,
+        forest, selection = answer(
+            results.data,
             settings,
-            alpha,
-            error,
-            null,
+            Question(alpha, error, null),
             screen,
             jobs=jobs,
             max_trees=max_trees,
             max_seconds=max_seconds,
             watched=report is not None,
             resumable=resumable,
-            bins=most_bins,
         )
-        selection, found_clusters = with_clusters(read, selection)
-        found_groups = tested_groups(members, read, selection)
+        selection = results.of(selection)
         command = ["nullforest", "select", *map(str, data), *reading.target_words(target)]
-        command += ["--ids", reading.ids] if reading.ids else []
-        command += ["--blocks", reading.blocks] if reading.blocks else []
-        command += [word for name in reading.adjust or () for word in ("--adjust", name)]
-        command += [word for name in reading.drop or () for word in ("--drop", name)]
-        command += ["--transpose"] if reading.transpose else []
-        command += ["--decimal", reading.decimal] if reading.decimal else []
-        command += reading.matrix_words() + (["--groups", groups] if groups else [])
-        command += ["--task", read.task] if read.task != "survival" else []
+        command += [*reading.words, *(["--groups", groups] if groups else [])]
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
-        command += options_of(settings, selection.tally)
-        command += ["--bins", bins] if bins != "auto" else []
+        command += words_of(settings, forest.settings, forest.n_trees)
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
             selection,
-            lambda: page_of(
-                selection,
-                read,
-                settings,
-                data[0].name,
-                command,
-                reading.blocks,
-                reading.adjust or (),
-                features=features_in_report,
-                link=link,
-                bins=most_bins,
-            ),
-            matrix_outputs(data[0], read, selection, found_groups, reading.layer),
+            lambda: page_of(forest, selection, results.data, growing, data[0].name, command, link),
+            results.writers(selection),
         )
     screen.show(selection)
-    screen.show_parts(found_clusters, found_groups)
+    screen.show_parts(results.clusters, results.groups)
     screen.say_written(written)
     raise typer.Exit(0 if well else BAD_INPUT)

@@ -11,19 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import Sentence, Setting
 from nullforest.data.readers.text import number_of
 
 #: Text of which more than this share of the samples has a value of its own names the samples.
 MOST_DISTINCT = 0.5
+_REMEDY = "leave it out, or encode it as numbers"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 
 
-def values_of_column(
-    column: pd.Series[Any],
-    name: str,
-    remedy: str = "drop it, or encode it as numbers",
-    comma: str = "put a point there",
-) -> tuple[NDArray[np.float64], bool]:
+def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.float64], bool]:
     """The values of a column as numbers, and whether they are codes of categories without an order.
 
     Ordered categories are their positions, dates and durations their nanoseconds. Two levels need
@@ -36,10 +33,6 @@ def values_of_column(
         The column, of any type.
     name : str
         Its name, for the sentence that refuses it.
-    remedy : str
-        What to do about a column that is refused.
-    comma : str
-        What to do about a decimal comma.
 
     Examples
     --------
@@ -55,7 +48,7 @@ def values_of_column(
         unordered = not column.dtype.ordered and len(column.cat.categories) > 2
         return np.where(codes < 0, np.nan, codes.astype(float)), unordered
     if column.dtype.kind == "c":
-        raise InputError(f"Column {name!r} holds complex numbers; {remedy}.")
+        raise InputError(f"Column {name!r} holds complex numbers; {_REMEDY}.")
     if column.dtype.kind in "mM":
         return _nanoseconds(column), False
     missing = column.isna().to_numpy()
@@ -71,21 +64,22 @@ def values_of_column(
     texts = [value for value in known if isinstance(value, str)]
     if len(texts) == len(known) == len(wrong) and not _decimal_comma(cell):
         if all(_DATE.fullmatch(text) for text in texts):
-            return _dates(column, name, remedy), False
+            return _dates(column, name), False
         codes, levels = pd.factorize(column, sort=True)
         if len(levels) <= MOST_DISTINCT * len(known):
             return np.where(codes < 0, np.nan, codes.astype(float)), len(levels) > 2
         raise InputError(
             f"Column {name!r} holds text without an order, {len(levels)} different values in "
-            f"{len(known)} rows (such as {cell!r:.60}); {remedy}."
+            f"{len(known)} rows (such as {cell!r:.60}); {_REMEDY}."
         )
     what = f"text, {cell!r:.60}" if isinstance(cell, str) else f"{type(cell).__name__} values"
-    if _decimal_comma(cell):
-        remedy = f"if it is a number with a decimal comma, {comma}"
-    raise InputError(
-        f"Column {name!r} holds {what} in data row {wrong[0] + 1}, where numbers are needed; "
-        f"{remedy}."
+    comma = (
+        "if it is a number with a decimal comma, put a point there, or read the file with ",
+        Setting("decimal", "','", " "),
     )
+    remedy = comma if _decimal_comma(cell) else (_REMEDY,)
+    where = f"Column {name!r} holds {what} in data row {wrong[0] + 1}, where numbers are needed; "
+    raise InputError(Sentence(where, *remedy, "."))
 
 
 def _decimal_comma(cell: Any) -> bool:
@@ -99,13 +93,13 @@ def _nanoseconds(column: pd.Series[Any]) -> NDArray[np.float64]:
     return np.where(known, whole.astype(float), np.nan)
 
 
-def _dates(column: pd.Series[Any], name: str, remedy: str) -> NDArray[np.float64]:
+def _dates(column: pd.Series[Any], name: str) -> NDArray[np.float64]:
     try:
         return _nanoseconds(pd.to_datetime(column, format="ISO8601", utc=True))
     except (ValueError, OverflowError):
         raise InputError(
             f"Column {name!r} holds text that looks like dates but cannot be read as such; "
-            f"{remedy}."
+            f"{_REMEDY}."
         ) from None
 
 

@@ -101,6 +101,8 @@ class Dataset:
         feature_names: Iterable[str] | None = None,
         bins: int | Literal["auto"] | None = "auto",
         n_jobs: int = -1,
+        annotations: Any = None,
+        name: str = "y",
     ) -> Dataset:
         """Make a data set from arrays or a DataFrame.
 
@@ -115,6 +117,10 @@ class Dataset:
             See :func:`nullforest.grow`.
         bins : int, "auto" or None
             See :class:`~nullforest.RankTable`.
+        annotations : DataFrame, optional
+            Text about each feature, one row each: columns of the table and the report.
+        name : str
+            Name of the target.
 
         Returns
         -------
@@ -147,12 +153,14 @@ class Dataset:
             class_weight=class_weight,
             blocks=blocks,
             adjust=adjust,
+            name=name,
         )
         return cls(
             table,
             target,
             columns=np.arange(table.shape[1]) if columns is None else columns,
             covariate_names=names,
+            annotations=annotations,
             bins=bins,
             n_jobs=n_jobs,
         )
@@ -176,6 +184,11 @@ class Dataset:
     def values(self) -> Any:
         """The table where it holds its values, else the matrix that it was made from."""
         return self.X if self.table.values is None else self.table
+
+    @property
+    def names(self) -> NDArray[np.str_]:
+        """Names of the features."""
+        return self.table.names if self.feature_names is None else self.feature_names
 
     @property
     def n_samples(self) -> int:

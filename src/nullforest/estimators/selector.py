@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nullforest._util.errors import InputError
 from nullforest.data.dense import checked_columns
 from nullforest.data.effects import Effects
-from nullforest.data.targets import refuse_masked
+from nullforest.data.targets import Task, refuse_masked
 from nullforest.estimators.arguments import checked_data, keep_arguments, whole_seed
 from nullforest.estimators.forest_estimator import X_RULES
 from nullforest.estimators.min_features import MinFeaturesMixin
 from nullforest.nulls import Kind
+from nullforest.run.growing import run_of
+from nullforest.run.run import Run
+from nullforest.run.schedule import Question
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data, mixed_levels
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally, as_names
 
-if TYPE_CHECKING:
-    from nullforest.run.forest import Forest
+#: Settings of a run that are arguments of the selector under the same name.
+_OF_RUN = (
+    *("trees", "candidates", "draw", "samples", "replace", "min_leaf", "max_depth"),
+    *("task", "criterion", "class_weight", "max_trees", "max_seconds", "n_jobs"),
+)
 
 
 class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -55,7 +61,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         Fewest features to keep. Where fewer are significant, those with the smallest p-values are
         kept too, and a note of the selection says so. With 0 `transform` may return no column;
         where not given, it raises an error in that case.
-    trees, candidates, draw, samples, replace, criterion, min_leaf, max_depth, max_trees, \
+    trees, candidates, draw, samples, replace, task, criterion, min_leaf, max_depth, max_trees, \
             max_seconds, class_weight
         Settings of nullforest's own forest; see :func:`nullforest.grow`. With trees="auto" it
         grows until its selection has settled.
@@ -104,6 +110,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         draw: Literal["node", "tree"] = "node",
         samples: float = 0.5,
         replace: bool = False,
+        task: Task = "auto",
         criterion: str = "auto",
         min_leaf: int | None = None,
         max_depth: int | None = 3,
@@ -154,9 +161,9 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         if self.estimator is None:
-            about = {"blocks": blocks, "adjust": adjust}
-            self.estimator_, selection, used = self._grown(X, y, fit_params, about)
-            self.tally_ = self.estimator_.tally
+            run = self._run(X, y, {"blocks": blocks, "adjust": adjust, **fit_params})
+            self.estimator_, selection = run.answer()
+            self.tally_, used = self.estimator_.tally, run.data.columns
         else:
             X, names = checked_columns(X)
             if blocks is not None or adjust is not None:
@@ -225,56 +232,27 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         return clone(self.estimator).fit(X, y, **fit_params)
 
-    def _grown(
-        self, X: Any, y: Any, fit_params: dict[str, Any], about: dict[str, Any]
-    ) -> tuple[Forest, Selection, Any]:
-        """A forest of nullforest's own, its significant features, and the columns it was given."""
-        from nullforest.data.dataset import columns_about_samples
-        from nullforest.data.dense import coded_columns
-        from nullforest.data.effect_sizes import effect_sizes
-        from nullforest.data.rank_table import RankTable
-        from nullforest.run.growing import grow, grow_settling
-        from nullforest.run.settling import Settling, last
-
+    def _run(self, X: Any, y: Any, settings: dict[str, Any]) -> Run:
+        """The run of nullforest's own forest."""
         if self.prefit:
             raise InputError("prefit=True needs a fitted forest as estimator.")
-        features, *about_samples = columns_about_samples(X, about["blocks"], about["adjust"])
-        used: Any = slice(None)
-        if features is not X:
-            used = np.isin(np.asarray(X.columns), np.asarray(features.columns))
-        coded, categories = coded_columns(features)
-        values, names = checked_columns(coded)
-        values, y = checked_data(self, values, y, ensure_min_samples=2, **X_RULES)
-        if features is not X:
-            validate_data(self, X, skip_check_array=True)  # the columns that transform will see
-        X = values
-        if categories is not None:
-            X = RankTable(values, n_jobs=self.n_jobs, feature_names=names, categories=categories)
-        settings = {
-            "candidates": self.candidates,
-            "draw": self.draw,
-            "samples": self.samples,
-            "replace": self.replace,
-            "criterion": self.criterion,
-            "min_leaf": self.min_leaf,
-            "max_depth": self.max_depth,
-            "max_seconds": self.max_seconds,
-            "class_weight": self.class_weight,
-            "seed": whole_seed(self.random_state),
-            "n_jobs": self.n_jobs,
-            "keep_trees": False,
-            "feature_names": names,
-            "blocks": about_samples[0],
-            "adjust": about_samples[1],
-            **fit_params,
-        }
-        if self.trees != "auto":
-            forest = grow(X, y, trees=self.trees, max_trees=self.max_trees, **settings)
-            selection = self._selected(forest.tally)
+        names = None
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            validate_data(self, X, skip_check_array=True)  # columns of any kind
+            refuse_masked(y)
         else:
-            rule = Settling(self.alpha, self.error, self.null, self.max_trees)
-            forest, selection = last(grow_settling(X, y, rule, **settings))
-        return forest, replace(selection, effects=effect_sizes(X, forest.target)), used
+            X, names = checked_columns(X)
+            X, y = checked_data(self, X, y, ensure_min_samples=2, **X_RULES)
+        settings = {name: getattr(self, name) for name in _OF_RUN} | settings
+        return run_of(
+            X,
+            y,
+            question=Question(self.alpha, self.error, self.null),
+            seed=whole_seed(self.random_state),
+            keep_trees=settings.pop("keep_trees", False),
+            feature_names=names,
+            **settings,
+        )
 
     def _selected(self, tally: Tally) -> Selection:
         """The significant features."""

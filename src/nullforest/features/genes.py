@@ -12,8 +12,8 @@ import numpy as np
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.matrix_files import MatrixOptions
 from nullforest.data.readers.omics.annotated import matrix_of, takes_raw
+from nullforest.data.readers.options import MatrixOptions
 from nullforest.data.readers.survival_columns import SurvivalColumns, TargetName
 from nullforest.data.readers.tables import Table, matrix_table
 from nullforest.data.readers.target_column import Task

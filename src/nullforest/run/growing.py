@@ -24,7 +24,7 @@ from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 
 _OF_SETTINGS = [setting.name for setting in fields(ForestSettings)]
-_OF_DATA = [name for name in signature(Dataset.of).parameters if name not in ("X", "y", "bins")]
+_OF_DATA = [name for name in signature(Dataset.of).parameters if name not in ("X", "y")]
 
 
 def grow(

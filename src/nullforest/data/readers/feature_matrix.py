@@ -59,7 +59,10 @@ class FeatureMatrix:
         """The same features of some samples, in the order given, of which `samples` tells."""
         X = self.X
         if not np.array_equal(rows, np.arange(X.shape[0])):
-            X = X.subset(rows=rows) if isinstance(X, ColumnStore) else X[rows]
+            if isinstance(X, ColumnStore):
+                X = X.subset(rows=rows)
+            else:
+                X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
         return replace(self, X=X, samples=samples)
 
     def annotated(self, column: str, values: NDArray[Any]) -> FeatureMatrix:
@@ -70,31 +73,30 @@ class FeatureMatrix:
         return replace(self, annotations=known.assign(**{column: values}))
 
     def usable(self, source: str) -> tuple[Any, Ints, list[str]]:
-        """The matrix without constant features, the numbers of those kept, and notes."""
+        """The features that a forest may split, their numbers, and notes.
+
+        Voxels and vertices without variation lie outside of the brain and are no features. The
+        forest itself passes over constant features, whatever their kind.
+        """
+        S, F = self.X.shape
+        if self.geometry is None:
+            return self.X, np.arange(F), []
         low, high, missing = self._profile()
-        S = self.X.shape[0]
         varies = ((low != high) | (missing > 0)) & (missing < S)
         if not varies.any():
             raise InputError(
                 f"Every {self.unit} of {source} has the same value in all samples, so no split is "
-                "possible; give other samples, or another mask or layer."
+                "possible; give other samples, or another mask."
             )
-        notes, X, kept = [], self.X, np.flatnonzero(varies)
-        if not varies.all():
-            left = self.feature_names[~varies]
-            notes.append(
-                f"{len(left)} {self.units if len(left) > 1 else self.unit} left out, since all "
-                f"samples have the same value: {listed(left)}."
-            )
-            X = X.subset(columns=kept) if isinstance(X, ColumnStore) else X[:, kept]
-        if (gaps := missing[varies]).any():
-            number = gaps.sum()
-            notes.append(
-                f"{number} {'values are' if number > 1 else 'value is'} missing in "
-                f"{np.count_nonzero(gaps)} of {len(kept)} "
-                f"{self.units}; each split sends them to the side that fits better."
-            )
-        return X, kept, notes
+        if varies.all():
+            return self.X, np.arange(F), []
+        kept, left = np.flatnonzero(varies), self.feature_names[~varies]
+        note = (
+            f"{len(left)} {self.units if len(left) > 1 else self.unit} left out, since all samples "
+            f"have the same value: {listed(left)}."
+        )
+        X = self.X.subset(columns=kept) if isinstance(self.X, ColumnStore) else self.X[:, kept]
+        return X, kept, [note]
 
     def _profile(self) -> tuple[NDArray[Any], NDArray[Any], Ints]:
         """Smallest and largest value of each feature, and how many are missing."""

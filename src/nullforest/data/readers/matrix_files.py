@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,55 +11,8 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.images.subjects import FREESURFER
+from nullforest.data.readers.options import OF_GENES, OF_IMAGES, MatrixOptions, atlas_files
 
-
-@dataclass(frozen=True)
-class MatrixOptions:
-    """How a matrix is read; each option belongs to some formats, and is refused by the others.
-
-    Attributes
-    ----------
-    layer : str or None
-        Layer of an AnnData, instead of `X`.
-    names : str or None
-        Column of an AnnData's genes that is shown beside their names.
-    obs_filter : str or None
-        Condition on the columns of the samples.
-    mask : Path or None
-        Image of the voxels to use.
-    mesh : sequence of Path
-        Surfaces that the vertices belong to, the left hemisphere first.
-    atlas : sequence of Path
-        Labels of regions; for surfaces one file per hemisphere.
-    atlas_labels : Path or None
-        Table of the names of the regions.
-    sample_table : Path or None
-        Table with the target of each sample.
-    matched_only : bool
-        Leave out samples that the data or the table alone has.
-    """
-
-    layer: str | None = None
-    names: str | None = None
-    obs_filter: str | None = None
-    mask: Path | None = None
-    mesh: Sequence[Path] = ()
-    atlas: Sequence[Path] = ()
-    atlas_labels: Path | None = None
-    sample_table: Path | None = None
-    matched_only: bool = False
-
-    def refuse(self, names: Sequence[str], kind: str) -> None:
-        """Refuse options that files of another kind take."""
-        for name in names:
-            if getattr(self, name):
-                option = name.replace("_", "-")
-                raise InputError(f"--{option} does not apply to {kind}; leave it out.")
-
-
-#: Options that belong to images, and to matrices of genes.
-_IMAGES = ("mask", "mesh", "atlas", "atlas_labels")
-_GENES = ("layer", "names")
 #: Kinds of files by the ends of their names; the first that fits.
 _ENDINGS = {
     ".h5ad": "h5ad",
@@ -144,25 +96,23 @@ def kind_of(paths: Sequence[Path]) -> str | None:
 def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> FeatureMatrix:
     """The matrix of files of one kind."""
     if kind == "h5ad":
-        options.refuse(_IMAGES, _WORDS[kind])
+        options.refuse(OF_IMAGES, _WORDS[kind])
         from nullforest.data.readers.omics.annotated import read_h5ad
 
         return read_h5ad(single(paths), layer=options.layer, names=options.names)
-    options.refuse(_GENES, _WORDS[kind])
+    options.refuse(OF_GENES, _WORDS[kind])
     if kind in ("10x", "mtx", "plink", "vcf"):
-        options.refuse(_IMAGES, _WORDS[kind])
+        options.refuse(OF_IMAGES, _WORDS[kind])
         return _read_omics(single(paths), kind)
     others = [path for path in paths if kind_of([path]) != kind]
     if others:
         raise InputError(f"{others[0]} is not of the kind of {paths[0]}; give files of one kind.")
     matrix = _read_images(paths, kind, options)
     if not options.atlas:
-        options.refuse(("atlas_labels",), "images without --atlas")
         return matrix
     assert matrix.geometry is not None
-    names = None if options.atlas_labels is None else as_path(options.atlas_labels)
-    regions = matrix.geometry.regions([as_path(path) for path in options.atlas], names)
-    return matrix.annotated("region", regions)
+    images, names = atlas_files([as_path(path) for path in options.atlas])
+    return matrix.annotated("region", matrix.geometry.regions(images, names))
 
 
 def _read_omics(path: Path, kind: str) -> FeatureMatrix:

@@ -1,27 +1,25 @@
-"""Tables: the features and the target of a file."""
+"""Tables: the columns of a file are sorted into features, target and what is said of samples."""
 
 from __future__ import annotations
 
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, check_known
+from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
-from nullforest._util.words import listed
+from nullforest._util.words import Sentence, Setting, listed
+from nullforest.data.annotations import joined, matched
+from nullforest.data.dataset import Dataset
+from nullforest.data.readers.annotation_file import read_annotations
 from nullforest.data.readers.formats import TableFile
-from nullforest.data.readers.matrix_files import (
-    MatrixOptions,
-    found_files,
-    kind_of,
-    read_matrix,
-    single,
-)
+from nullforest.data.readers.matrix_files import found_files, kind_of, read_matrix, single
+from nullforest.data.readers.options import OF_GENES, OF_IMAGES, MatrixOptions
 from nullforest.data.readers.survival_columns import (
     SurvivalColumns,
     TargetName,
@@ -30,60 +28,12 @@ from nullforest.data.readers.survival_columns import (
 )
 from nullforest.data.readers.text import text_of, texts_of
 from nullforest.data.readers.transposed import frame_matrix, hint_to_transpose
+from nullforest.data.targets import Task, as_target
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from nullforest.data.readers.feature_matrix import FeatureMatrix
-    from nullforest.data.readers.images.geometry import Geometry
-    from nullforest.data.readers.target_column import KnownTask, Task
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Features and target of a data set, ready for a forest.
-
-    Attributes
-    ----------
-    X : (S, F) array of float32 or float64, sparse matrix, or ColumnStore
-        Features; missing values are NaN. Large genotypes and matrices stay on disk.
-    y : (S,)
-        Target: classes as they are, numbers as float64, or a structured array of events and times.
-    feature_names : (F,) str
-    target : str
-        Name of the target.
-    task : {"classification", "regression", "survival"}
-    sample_ids : (S,) str or None
-        Names of the samples, where the table has any.
-    blocks : (S,) str or None
-        Block of each sample (site, batch), where a column of blocks was named.
-    adjust : (S, K) float64 or None
-        Covariates of each sample, where columns of covariates were named.
-    categories : (F,) bool or None
-        Features that are codes of categories without an order; None where there are none.
-    notes : tuple of str
-        What was assumed and what was left out, one sentence each.
-    columns : (F,) int or None
-        Position of each feature among the columns of the file, from 0; None where it has none.
-    annotations : DataFrame or None
-        What the file says of each feature beside its name: symbol, position, coordinates.
-    geometry : Geometry or None
-        Where the features lie in an image; see :func:`nullforest.write_maps`.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    feature_names: NDArray[np.str_]
-    target: str
-    task: KnownTask
-    sample_ids: NDArray[np.str_] | None = None
-    blocks: NDArray[np.str_] | None = None
-    adjust: NDArray[np.float64] | None = None
-    categories: NDArray[np.bool_] | None = None
-    notes: tuple[str, ...] = ()
-    columns: NDArray[np.int64] | None = None
-    annotations: pd.DataFrame | None = None
-    geometry: Geometry | None = None
 
 
 def read_table(
@@ -97,8 +47,11 @@ def read_table(
     task: Task = "auto",
     transpose: bool = False,
     decimal: str | None = None,
+    annotations: Any = None,
+    bins: Any = "auto",
+    class_weight: Any = None,
     **of_matrix: Any,
-) -> Table:
+) -> Dataset:
     r"""Read features and target from a file.
 
     Parameters
@@ -126,56 +79,88 @@ def read_table(
         column names the rows. For tables of text.
     decimal : {".", ","}, optional
         Decimal mark of a table of text; told from its first lines unless given.
+    annotations : path, optional
+        Columns about the features: CSV or TSV, their names in the first column; or for AnnData a
+        column of the genes.
+    bins : int, "auto" or None
+        See :class:`~nullforest.RankTable`.
+    class_weight : dict or "balanced", optional
+        See :func:`nullforest.grow`.
     **of_matrix
         Options of images and matrices of genes: layer, names, obs_filter, mask, mesh, atlas,
-        atlas_labels, sample_table, matched_only; see
-        :class:`nullforest.data.readers.matrix_files.MatrixOptions`.
+        sample_table, matched_only; see :class:`nullforest.data.readers.options.MatrixOptions`.
 
     Returns
     -------
-    Table
+    Dataset
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from nullforest.data.readers import read_table
+    >>> import nullforest as nf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("name,age,height,ill\nA,31,1.7,yes\nB,62,1.6,no\nC,45,1.8,no\n")
-    >>> table = read_table(path, target="ill", ids="name")
-    >>> table.feature_names.tolist(), table.y.tolist(), table.task
+    >>> data = nf.read_table(path, target="ill", ids="name")
+    >>> data.feature_names.tolist(), data.target.labels.tolist(), data.target.task
     (['age', 'height'], ['yes', 'no', 'no'], 'classification')
     """
-    drop, adjust, options = tuple(drop), tuple(adjust), MatrixOptions(**of_matrix)
-    roles: dict[str, Any] = {"blocks": blocks, "adjust": adjust, "task": task}
+    drop, adjust = tuple(drop), tuple(adjust)
     paths = found_files(path)
-    if kind := kind_of(paths):
+    kind = kind_of(paths)
+    if kind == "h5ad" and annotations is not None and not Path(annotations).exists():
+        of_matrix, annotations = of_matrix | {"names": str(annotations)}, None
+    options = MatrixOptions(**of_matrix)
+    roles = {"blocks": blocks, "adjust": adjust, "task": task, "class_weight": class_weight}
+    if kind:
         if drop or transpose or decimal:
             option = "drop" if drop else "transpose" if transpose else "decimal"
-            raise InputError(f"--{option} is for tables, and {paths[0]} is none; leave it out.")
+            raise InputError(
+                Sentence(Setting(option), f" is for tables, and {paths[0]} is none; leave it out."),
+                setting=option,
+            )
         matrix = read_matrix(paths, kind, options)
-        return matrix_table(matrix, target, options, str(path), ids=ids, **roles)
-    options.refuse(("layer", "names", "mask", "mesh", "atlas", "atlas_labels"), "a table")
-    path = single(paths)
-    file = TableFile(path, decimal)
+        data = matrix_table(matrix, target, options, str(path), ids=ids, **roles)
+    else:
+        options.refuse((*OF_GENES, *OF_IMAGES), "a table")
+        file = TableFile(single(paths), decimal)
+        data = _of_file(file, target, options, ids, drop, transpose, roles)
+        if decimal is None and file.layout is not None and file.layout.decimal == ",":
+            note = "Numbers were read with a decimal comma."
+            data = replace(data, remarks=(note, *data.remarks))
+    if annotations is not None:
+        further = matched(read_annotations(as_path(annotations)), data.names, str(annotations))
+        data = replace(data, annotations=joined(data.annotations, further))
+    return replace(data, bins=bins)
+
+
+def _of_file(
+    file: TableFile,
+    target: TargetName,
+    options: MatrixOptions,
+    ids: str | None,
+    drop: tuple[str, ...],
+    transpose: bool,
+    roles: dict[str, Any],
+) -> Dataset:
+    """The data set of a table, or of one that another table describes."""
+    source = str(file.path)
     beside = options.sample_table is not None
     if file.layout is not None and not transpose and not beside:
         names = file.layout.names  # before pandas is imported, which is slow
         if not {*columns_of(target)} <= {*names}:
             hint_to_transpose(file, target)
-        _roles(names, target, (ids, blocks), adjust, drop, str(path))
+        _roles(names, target, (ids, roles["blocks"]), roles["adjust"], drop, source)
     frame = file.read(transpose=transpose)
     if beside:
-        matrix = frame_matrix(frame, drop, str(path))
-        table = matrix_table(matrix, target, options, str(path), ids=ids, **roles)
-    else:
-        if options.obs_filter or options.matched_only:
-            option = "obs-filter" if options.obs_filter else "matched-only"
-            raise InputError(f"--{option} needs a table of samples, --sample-table FILE.")
-        table = table_of(frame, target, ids=ids, drop=drop, source=str(path), **roles)
-    if decimal is None and file.layout is not None and file.layout.decimal == ",":
-        note = "Numbers were read with a decimal comma."
-        table = replace(table, notes=(note, *table.notes))
-    return table
+        matrix = frame_matrix(frame, drop, source)
+        return matrix_table(matrix, target, options, source, ids=ids, **roles)
+    if options.obs_filter or options.matched_only:
+        option = "obs_filter" if options.obs_filter else "matched_only"
+        needed = Setting("sample_table", "FILE", " ")
+        raise InputError(
+            Sentence(Setting(option), " needs a table of samples, ", needed, "."), setting=option
+        )
+    return table_of(frame, target, ids=ids, drop=drop, source=source, **roles)
 
 
 def matrix_table(
@@ -186,7 +171,7 @@ def matrix_table(
     *,
     ids: str | None = None,
     **roles: Any,
-) -> Table:
+) -> Dataset:
     """The table of a matrix whose samples are told of in its own file or in another.
 
     `roles` are further arguments of :func:`table_of`: blocks, adjust, task.
@@ -205,8 +190,11 @@ def matrix_table(
         matrix = with_target(matrix, own)
     if matrix.samples.empty:
         raise InputError(
-            f"{source} says nothing of its samples; give a table with their target, "
-            "--sample-table FILE."
+            Sentence(
+                f"{source} says nothing of its samples; give a table with their target, ",
+                Setting("sample_table", "FILE", " "),
+                ".",
+            )
         )
     return table_of(matrix.samples, target, ids=ids, source=source, matrix=matrix, **roles)
 
@@ -220,18 +208,14 @@ def table_of(
     adjust: Iterable[str] = (),
     drop: Iterable[str] = (),
     task: Task = "auto",
+    class_weight: Any = None,
     source: str = "the table",
     matrix: FeatureMatrix | None = None,
-) -> Table:
+) -> Dataset:
     """Sort the columns of a DataFrame into features and target; see :func:`read_table`.
 
     With a matrix, the DataFrame tells of its samples, and the features are those of the matrix.
     """
-    from nullforest.data.column_values import covariates_of
-    from nullforest.data.readers.feature_columns import features_of
-    from nullforest.data.readers.target_column import TASKS, target_of
-
-    check_known("task", task, TASKS)
     first = frame.attrs.get("first_column", 0)
     position = None if first is None else np.arange(frame.shape[1]) + first
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
@@ -259,69 +243,55 @@ def table_of(
     sample_ids = None if numbered else texts_of(index)
     if ids is not None:
         sample_ids = texts_of(frame.iloc[:, names.index(ids)])
-        beside.add(ids)
-    of_blocks = None
-    if blocks is not None:
-        column = frame.iloc[:, names.index(blocks)]
-        if column.isna().any():
-            raise InputError(
-                f"The column of blocks {blocks!r} has missing values; name the block of every "
-                "sample, or drop those samples."
-            )
-        of_blocks = texts_of(column)
-        beside.add(blocks)
-    covariates = None
-    if adjust:
-        covariates = covariates_of(frame.iloc[:, [names.index(name) for name in adjust]])
-        beside |= set(adjust)
-    notes: list[str] = []
-    own = columns_of(target)
-    outcome = [frame.iloc[:, names.index(name)] for name in own]
-    kind: KnownTask
+    targets = columns_of(target)
+    outcome = [frame.iloc[:, names.index(name)] for name in targets]
     if isinstance(target, SurvivalColumns):
-        if task != "auto":
-            raise InputError("--task is for --target; survival times need none.")
-        y, kind = survival_columns(outcome[0], outcome[1], target), "survival"
+        y: Any = survival_columns(outcome[0], outcome[1], target)
     else:
-        y, kind = target_of(outcome[0], target, task, notes)
+        y = outcome[0]
+    data = Dataset(
+        X=None,
+        target=as_target(
+            y,
+            len(frame),
+            task=task,
+            class_weight=class_weight,
+            blocks=None if blocks is None else frame.iloc[:, names.index(blocks)],
+            adjust=frame.iloc[:, [names.index(name) for name in adjust]] if adjust else None,
+            name=str(target),
+        ),
+        sample_ids=sample_ids,
+        block_name=blocks,
+        covariate_names=adjust,
+    )
     if matrix is not None:
         X, used, about = matrix.usable(source)
-        given = matrix.annotations
-        return Table(
+        annotations = matrix.annotations
+        if annotations is not None:
+            annotations = annotations.iloc[used].reset_index(drop=True)
+        return replace(
+            data,
             X=X,
-            y=y,
             feature_names=matrix.feature_names[used],
-            target=str(target),
-            task=kind,
-            sample_ids=sample_ids,
-            blocks=of_blocks,
-            adjust=covariates,
-            notes=(*matrix.notes, *notes, *about),
+            remarks=(*matrix.notes, *about),
             columns=used,
-            annotations=None if given is None else given.iloc[used].reset_index(drop=True),
+            annotations=annotations,
             geometry=matrix.geometry,
         )
+    beside |= {*targets, *adjust, *(name for name in (ids, blocks) if name is not None)}
     # Arrays beside the matrix of an archive describe the samples and are no features.
-    spare = set(frame.attrs.get("columns_beside", ())) - beside - {*own}
-    if spare:
-        notes.append(f"Arrays beside the matrix were left out: {listed(sorted(spare))}.")
-    keep = [i for i, name in enumerate(names) if name not in beside | spare | {*own}]
+    spare = set(frame.attrs.get("columns_beside", ())) - beside
+    keep = [i for i, name in enumerate(names) if name not in beside | spare]
     if not keep:
         raise InputError(f"{source} has no columns left beside the target; there are no features.")
-    X, kept, categories, about = features_of(frame.iloc[:, keep], [names[i] for i in keep], source)
-    used = np.array(keep)[kept]
-    return Table(
-        X=X,
-        y=y,
-        feature_names=np.array([names[i] for i in used], str),
-        target=str(target),
-        task=kind,
-        sample_ids=sample_ids,
-        blocks=of_blocks,
-        adjust=covariates,
-        categories=categories if categories.any() else None,
-        notes=(*notes, *about),
-        columns=None if position is None else position[used],
+    return replace(
+        data,
+        X=frame.iloc[:, keep],
+        feature_names=np.array([names[i] for i in keep], str),
+        columns=None if position is None else position[keep],
+        remarks=(f"Arrays beside the matrix were left out: {listed(sorted(spare))}.",)
+        if spare
+        else (),
     )
 
 

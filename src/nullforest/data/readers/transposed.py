@@ -46,8 +46,6 @@ def frame_matrix(frame: pd.DataFrame, drop: Iterable[str], source: str) -> Featu
     """
     import pandas as pd
 
-    from nullforest.data.readers.feature_columns import features_of
-
     frame = frame.set_axis([text_of(name) for name in frame.columns], axis=1)
     if isinstance(frame.index, pd.RangeIndex):
         first = frame.iloc[:, 0]
@@ -61,17 +59,9 @@ def frame_matrix(frame: pd.DataFrame, drop: Iterable[str], source: str) -> Featu
     if unknown := sorted(dropped - set(frame.columns)):
         raise InputError(f"The column to leave out {unknown[0]!r} is not in {source}.")
     frame = frame[[name for name in frame.columns if name not in dropped]]
-    names = texts_of(frame.columns)
-    X, kept, categories, notes = features_of(frame, names.tolist(), source)
-    if categories.any():
-        raise InputError(
-            f"Column {names[kept[categories.argmax()]]!r} of {source} holds text; leave it out "
-            "with --drop, or encode it as numbers."
-        )
     return FeatureMatrix(
-        X=X,
-        feature_names=names[kept],
+        X=frame,
+        feature_names=texts_of(frame.columns),
         samples=pd.DataFrame(index=pd.Index(texts_of(frame.index))),
         unit="column",
-        notes=tuple(notes),
     )
