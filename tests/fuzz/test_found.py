@@ -14,7 +14,7 @@ from fuzz.outcomes import check_sentence
 from nullforest.data.readers import read_table
 from nullforest.datasets.simulate.surfaces import read_mesh
 from nullforest.tallies.halves import halves
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 
 X = np.random.default_rng(0).normal(size=(30, 6))
 y = X[:, 1] > 0
@@ -26,7 +26,7 @@ def counted(**given):
 
 
 def probes(**changed):
-    return replace(TALLY, probes=replace(TALLY.probes, **changed))
+    return replace(TALLY, null_columns=replace(TALLY.probes, **changed))
 
 
 CALLS = {
@@ -110,7 +110,7 @@ def test_a_circle_of_links_is_refused_by_the_system(tmp_path):
 
 
 def test_a_pickled_tally_is_checked():
-    changed = ProbeTally.__new__(ProbeTally)
+    changed = NullColumns.__new__(NullColumns)
     with pytest.raises(nf.InputError, match="0 or more"):
         changed.__setstate__(vars(TALLY.probes) | {"wins": -1 - TALLY.probes.wins})
 

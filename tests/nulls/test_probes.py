@@ -225,7 +225,9 @@ def test_probes_evaluated_in_too_few_trees_are_left_out():
     evaluated = tally.probes
     trees, wins = evaluated.trees.copy(), evaluated.wins.copy()
     trees[:200], wins[:200] = 10, rng.poisson(0.8, 200)
-    null = probes.from_tally(replace(tally, probes=replace(evaluated, trees=trees, wins=wins)))
+    null = probes.from_tally(
+        replace(tally, null_columns=replace(evaluated, trees=trees, wins=wins))
+    )
     assert null.notes == ()
     assert null.mean == pytest.approx(probes.from_tally(tally).mean, rel=0.05)
 
@@ -266,7 +268,7 @@ def test_no_feature_selected_at_all():
 def test_a_tally_without_what_is_needed_is_refused():
     tally = forest(np.random.default_rng(0))
     with pytest.raises(nf.InputError, match="no probes"):
-        probes.from_tally(replace(tally, probes=None))
+        probes.from_tally(replace(tally, null_columns=None))
     with pytest.raises(nf.InputError, match="candidates"):
         probes.from_tally(replace(tally, candidates=None))
 

@@ -23,8 +23,8 @@ def forest(seed=0, F=12, S=80, **settings):
 def test_means_and_deviations_are_those_of_plain_loops():
     tally = forest()
     strata = shadows._divided(tally.shadows)
-    moments = shadows._Moments.of(tally.shadows.counts, strata)
-    expected = naive.shadow_moments(tally.shadows.counts, strata)
+    moments = shadows._Moments.of(tally.shadows.wins, strata)
+    expected = naive.shadow_moments(tally.shadows.wins, strata)
     np.testing.assert_allclose(moments.mean, expected["mean"], rtol=1e-12)
     np.testing.assert_allclose(moments.deviation, expected["deviation"], rtol=1e-12)
     np.testing.assert_allclose(moments.others_mean, expected["others_mean"], rtol=1e-12)

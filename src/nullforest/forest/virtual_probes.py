@@ -20,7 +20,7 @@ from nullforest.data.targets import Target
 from nullforest.forest.importance_sampling import sample_rankings
 from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated
 from nullforest.forest.settings import ForestSettings, resolved_number
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 
 #: Rankings from which one probe is sampled: of 2 000 probes, 25 have a tail of .001 or less.
 SCREENED = 16
@@ -103,11 +103,12 @@ def probe_tally(
     table: RankTable,
     target: Target,
     raw: dict[str, Any],
-) -> ProbeTally:
+) -> NullColumns:
     """The wins that the kernel counted, in the order of the probes' identities."""
     order = np.argsort(probes.ids)
     trees = trees_evaluated(int(raw["n_trees"]), _rates(table, settings))
-    return ProbeTally(
+    return NullColumns(
+        kind="probes",
         ids=probes.ids[order],
         wins=raw["probe_wins"][order],
         trees=np.full(len(order), trees),

@@ -29,7 +29,7 @@ from nullforest.nulls.paper import dispersion
 from nullforest.nulls.rates import saturation
 from nullforest.nulls.sampled import NullSample, fit
 from nullforest.nulls.tail import Spliced
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
 
@@ -47,13 +47,14 @@ def from_tally(tally: Tally) -> StratifiedNull:
 
     >>> import numpy as np, nullforest as nf
     >>> from nullforest.nulls import probes
-    >>> from nullforest.tallies.probe_tally import ProbeTally
+    >>> from nullforest.tallies.null_columns import NullColumns
     >>> rng = np.random.default_rng(0)
     >>> counts, wins = rng.poisson(2, 1000), rng.poisson(20, 200)
     >>> nodes = np.bincount(rng.integers(0, 100, counts.sum()), minlength=100)
-    >>> evaluated = ProbeTally(np.arange(200), wins, np.full(200, 100), np.zeros(200),
-    ...                        np.zeros(1000), np.bincount([9], [wins.sum()], 18)[None])
-    >>> tally = nf.Tally(counts, nodes, np.full(100, 1000), 100, 50, probes=evaluated)
+    >>> evaluated = NullColumns(
+    ...     "probes", np.arange(200), wins, np.bincount([9], [wins.sum()], 18)[None],
+    ...     np.zeros(1000), trees=np.full(200, 100), strata=np.zeros(200))
+    >>> tally = nf.Tally(counts, nodes, np.full(100, 1000), 100, 50, null_columns=evaluated)
     >>> null = probes.from_tally(tally)
     >>> bool(abs(null.mean - 2) < 0.2), null.describe()["probes"]
     (True, 200)
@@ -73,7 +74,7 @@ def _diagnostics(
     null: StratifiedNull,
     distributions: list[Spliced],
     tally: Tally,
-    probes: ProbeTally,
+    probes: NullColumns,
     samples: list[NullSample],
 ) -> dict[str, Any]:
     """What the null distribution says about the forest and its probes."""
@@ -95,7 +96,7 @@ def _diagnostics(
     }
 
 
-def _checked(tally: Tally) -> ProbeTally:
+def _checked(tally: Tally) -> NullColumns:
     if tally.probes is None or len(tally.probes) == 0 or not tally.probes.trees.any():
         raise InputError(
             "This tally holds no probes; grow the forest with nullforest.grow(..., "
@@ -117,7 +118,7 @@ def _numbered(strata: Ints) -> tuple[Ints, Ints]:
     return names, places.astype(np.int64)
 
 
-def _sample(tally: Tally, probes: ProbeTally, name: int) -> NullSample:
+def _sample(tally: Tally, probes: NullColumns, name: int) -> NullSample:
     """The probes of one stratum, equal ones merged, without those that were never evaluated."""
     assert tally.candidates is not None
     here = (probes.strata == name) & (probes.trees > 0)

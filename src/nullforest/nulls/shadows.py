@@ -31,7 +31,7 @@ from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
 from nullforest.nulls.rates import RateModel, TreeLoads
 from nullforest.nulls.tail import Spliced, extrapolate
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
 # Numerical constants.
@@ -64,7 +64,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
             'or use null="auto".'
         )
     strata = _divided(tally.shadows)
-    moments = _Moments.of(tally.shadows.counts, strata)
+    moments = _Moments.of(tally.shadows.wins, strata)
     whole = with_shadows_as_features(tally)
     trees = TreeLoads.of(whole)
     groups = _groups(tally.shadows.feature_strata, len(tally.shadows))
@@ -95,12 +95,12 @@ def from_tally(tally: Tally) -> StratifiedNull:
 def with_shadows_as_features(tally: Tally) -> Tally:
     """The tally of all columns, in which shadows are features like others."""
     assert tally.shadows is not None
-    counts = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
+    counts = np.concatenate([tally.counts, tally.shadows.wins.ravel()])
     return replace(
         tally,
         counts=counts,
         couplings=None,
-        shadows=None,
+        null_columns=None,
         feature_names=None,
         levels=None,
         lineage=(),
@@ -190,7 +190,7 @@ def _common_moments(each: Floats, variance: Floats, counts: Floats) -> tuple[flo
     return centre, max(float(excess / np.mean(each**2)), 0.0)
 
 
-def _divided(shadows: ShadowTally) -> Ints:
+def _divided(shadows: NullColumns) -> Ints:
     """Strata of the features, those whose shadows are selected clearly more often set apart.
 
     With blocks these are the features that differ between them; their shadows say nothing about
@@ -200,7 +200,7 @@ def _divided(shadows: ShadowTally) -> Ints:
     strata = 2 * shadows.feature_strata
     for stratum in np.unique(strata):
         here = np.flatnonzero(strata == stratum)
-        counts = shadows.counts[:, here].astype(float)
+        counts = shadows.wins[:, here].astype(float)
         each, variance = _mean_and_variance(counts.sum(0), (counts**2).sum(0), k)
         usual = np.ones(len(here), bool)
         for _ in range(_ROUNDS):
@@ -267,7 +267,7 @@ def _common(tally: Tally, trees: TreeLoads, used: Ints, moments: _Moments) -> tu
     shadows = _Shadows(np.rint(moments.standardised(used, scale)))
     values, number = np.unique(shadows.counts, return_counts=True)
     bulk = BinomialMixture(values, np.ones(len(values)), number)
-    won = tally.shadows.counts.mean() * tally.n_columns / trees.n_nodes
+    won = tally.shadows.wins.mean() * tally.n_columns / trees.n_nodes
     couplings = tally.shadows.couplings[used].sum(0)
     rates = RateModel(couplings, trees, float(np.clip(won, 0.0, 1.0)) or 1.0)
     edge = max(bulk.quantile(constants.BULK_TAIL), shadows.last_with(constants.EXCESS_SIZE))

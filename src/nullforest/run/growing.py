@@ -345,8 +345,9 @@ def _forest_of(
         candidates=settings.candidates,
         n_samples=table.shape[0],
         couplings=couplings,
-        probes=None if probes is None else probe_tally(probes, settings, table, target, raw),
-        shadows=shadows,
+        null_columns=(
+            shadows if probes is None else probe_tally(probes, settings, table, target, raw)
+        ),
         feature_names=table.feature_names,
         # Probes and shadows carry the strata of the features.
         levels=table.levels if probes is None and shadows is None else None,

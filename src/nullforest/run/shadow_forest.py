@@ -14,7 +14,7 @@ from nullforest.data.shadowed_table import LEAST_COPIES, ShadowedTable, default_
 from nullforest.data.targets import Target
 from nullforest.forest.settings import ForestSettings, resolved_number
 from nullforest.run.settling import Settling
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.null_columns import NullColumns
 
 #: Null models for which a forest may have shadows.
 _WITH_SHADOWS = ("auto", "shadows")
@@ -75,7 +75,7 @@ def settling_copies(table: RankTable, rule: Settling, settings: Mapping[str, Any
 
 def shadow_tally(
     raw: dict[str, Any], table: ShadowedTable
-) -> tuple[NDArray[np.int64], NDArray[np.int32], ShadowTally]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NullColumns]:
     """Counts and couplings of the features, and the tally of their shadows."""
     F, k = table.plain.shape[1], table.copies
     counts = raw["counts"].reshape(k + 1, F)
@@ -84,5 +84,5 @@ def shadow_tally(
     if table.plain.categories is not None:
         # Ordered by the target, a category is selected more often than numbers of as many levels.
         strata = np.unique(2 * strata + table.plain.categories, return_inverse=True)[1]
-    shadows = ShadowTally.of_columns(counts, couplings, strata, table.rows)
+    shadows = NullColumns.of_shadows(counts, couplings, strata, table.rows)
     return counts[0], couplings[0], shadows
