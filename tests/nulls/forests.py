@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from nullforest.nulls import constants
-from nullforest.nulls.contrasts import COUPLINGS
+from nullforest.nulls.rates import COUPLINGS
 from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import N_COUPLING_BINS, Tally
 
