@@ -61,6 +61,8 @@ class BinomialMixture:
         #: Expected count, and the largest possible one.
         self.mean = float(self.weights @ self.means)
         self.largest = int(self.trials.max(initial=0))
+        # Whether the pmf adds to one: with trials that are not whole it does not near p = 1.
+        self._exact_table = bool(np.all(self.trials[self.chances > _NEAR_ONE] % 1 == 0))
         self._components = self.trials, self.chances, self.weights
 
     @classmethod
@@ -116,12 +118,6 @@ class BinomialMixture:
             ]
         result[values > self.largest] = 0.0
         return result[place].reshape(k.shape)
-
-    @cached_property
-    def _exact_table(self) -> bool:
-        """Whether the pmf adds to one: with trials that are not whole it does not near p = 1."""
-        near_one = self.chances > _NEAR_ONE
-        return bool(np.all(self.trials[near_one] % 1 == 0))
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:

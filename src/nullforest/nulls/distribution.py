@@ -35,6 +35,8 @@ class NullDistribution(ABC):
         Name of the null model: "paper", "bagged", "probes" or "shadows".
     n_features : int
         Number of features that are tested: those that vary.
+    largest : int
+        Largest possible count.
     varying : (F,) bool or None
         Whether each feature varies; None where all do.
     feature_strata : (F,) int or None
@@ -45,6 +47,7 @@ class NullDistribution(ABC):
 
     kind: str
     n_features: int
+    largest: int
     varying: NDArray[np.bool_] | None = None
     feature_strata: Ints | None = None
     notes: tuple[str, ...] = ()
@@ -53,11 +56,6 @@ class NullDistribution(ABC):
     @abstractmethod
     def mean(self) -> float:
         """Expected count of a null feature."""
-
-    @property
-    @abstractmethod
-    def largest(self) -> int:
-        """Largest possible count."""
 
     @abstractmethod
     def pmf(self, k: ArrayLike) -> Floats:
@@ -193,7 +191,7 @@ class StratifiedNull(NullDistribution):
         self.n_features = len(tested)
         sizes = np.bincount(tested, minlength=len(self.distributions))
         self.shares: Floats = sizes / self.n_features
-        self.largest_count = max(d.largest for d in self.distributions)
+        self.largest = max(d.largest for d in self.distributions)
         self.diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] = diagnostics or {}
         self.notes = notes
 
@@ -201,11 +199,6 @@ class StratifiedNull(NullDistribution):
     def mean(self) -> float:
         """Expected count of a null feature, over all strata."""
         return float(self.shares @ [d.mean for d in self.distributions])
-
-    @property
-    def largest(self) -> int:
-        """Largest possible count."""
-        return self.largest_count
 
     def pmf(self, k: ArrayLike) -> Floats:
         """Probability that a null feature is selected exactly k times."""

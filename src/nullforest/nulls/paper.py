@@ -75,7 +75,7 @@ class PaperNull(NullDistribution):
         self.n_features = n_features
         self.group_size = group_size
         self._nodes, self._pools = nodes, pools
-        self._n_nodes = int(nodes.sum())
+        self.largest = int(nodes.sum())
         self._values: LatticeTable | None = None
 
     def group(self, size: int) -> PaperNull:
@@ -98,17 +98,12 @@ class PaperNull(NullDistribution):
     @property
     def mean(self) -> float:
         """Expected count: every node is won by some feature, each equally likely."""
-        return self._n_nodes * self.group_size / self.n_features
+        return self.largest * self.group_size / self.n_features
 
     @property
     def variance(self) -> float:
         """Variance of the count."""
         return self._table().total.tilted(0.0).deviation ** 2
-
-    @property
-    def largest(self) -> int:
-        """All nodes of all trees."""
-        return self._n_nodes
 
     def _table(self, deviations: float = 0.0) -> LatticeTable:
         if self._values is None:

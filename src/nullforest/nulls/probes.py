@@ -39,7 +39,7 @@ from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
 from nullforest.nulls.bulk import RandomEffect, bulk_end, estimate_scale, pi0
 from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
 from nullforest.nulls.paper import dispersion, expected_dispersion
-from nullforest.nulls.rates import RateModel, TreeLoads, saturation
+from nullforest.nulls.rates import RateModel, TreeLoads
 from nullforest.nulls.tail import Spliced, splice
 from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
@@ -238,8 +238,18 @@ def from_tally(tally: Tally) -> StratifiedNull:
     strata[varying] = numbers
     samples = [_sample(tally, probes, int(name)) for name in names]
     counts = [tally.counts[varying & (strata == number)] for number in range(len(names))]
-    common = cache(lambda: _common_scale(samples, counts))
-    bulks = [_bulk(sample, own, common) for sample, own in zip(samples, counts, strict=True)]
+
+    @cache
+    def common_scale() -> float:
+        """One scale for the thinning of all strata whose probes won."""
+        won = [i for i, sample in enumerate(samples) if sample.wins.any()]
+        if not won:
+            return 1.0
+        return estimate_scale(
+            lambda scale: [samples[i].thinned(scale) for i in won], [counts[i] for i in won], 1.0
+        )
+
+    bulks = [_bulk(sample, own, common_scale) for sample, own in zip(samples, counts, strict=True)]
     joint = np.sum([b.effect.log_likelihood for b in bulks if b.effect is not None], axis=0)
     low, high = constants.CORRELATED
     correlated = float(np.clip((probes.mean_r2 - low) / (high - low), 0.0, 1.0))
@@ -263,13 +273,21 @@ def from_tally(tally: Tally) -> StratifiedNull:
         end = bulk.sample.thinned(1.0).quantile(_SMALLEST_TAIL) + 1
         size = bulk.sample.effective_sample_size
         distributions.append(splice(mixture, size, end, constants.SPLICE_SIZE, misfit, rates))
-    notes = dict.fromkeys(bulk.basis for bulk in bulks if bulk.basis is not Basis.SAMPLE)
+    bases = dict.fromkeys(bulk.basis for bulk in bulks if bulk.basis is not Basis.SAMPLE)
+    notes = [basis.value for basis in bases]
+    # With pools so small a feature wins several nodes of the same tree.
+    if trees.saturation > constants.SATURATED and tally.pool_per_tree.min() < tally.n_columns:
+        notes.insert(
+            0,
+            f"The trees are saturated: {trees.saturation:.1f} nodes for each feature of a pool. "
+            'p-values below 0.01 may be too small. Draw features at every node (draw="node").',
+        )
     null = StratifiedNull(
         "probes",
         distributions,
         strata,
         varying=varying,
-        notes=(*_saturation_note(tally), *(basis.value for basis in notes)),
+        notes=tuple(notes),
     )
     usual, mean_r2 = expected_dispersion(tally), probes.mean_r2  # `null` must not hold the tally
 
@@ -348,16 +366,6 @@ def _scale(sample: NullSample, counts: Ints, common: Callable[[], float]) -> flo
     return scale if 1 / constants.SCALE_RATIO <= ratio <= constants.SCALE_RATIO else common()
 
 
-def _common_scale(samples: list[NullSample], counts: list[Ints]) -> float:
-    """One scale for the thinning of all strata whose columns won."""
-    used = [i for i, sample in enumerate(samples) if sample.wins.any()]
-    if not used:
-        return 1.0
-    return estimate_scale(
-        lambda scale: [samples[i].thinned(scale) for i in used], [counts[i] for i in used], 1.0
-    )
-
-
 def _rates(tally: Tally, trees: TreeLoads, sample: NullSample) -> RateModel:
     """Rates in the bagged null model, with the couplings of the nodes that the sample won."""
     couplings = sample.couplings
@@ -365,14 +373,3 @@ def _rates(tally: Tally, trees: TreeLoads, sample: NullSample) -> RateModel:
         couplings = tally.couplings.sum(0, dtype=np.int64)
     won = sample.mean * tally.n_varying / trees.n_nodes if len(sample.wins) else 0.0
     return RateModel(couplings, trees, float(np.clip(won, 0.0, 1.0)) or 1.0)
-
-
-def _saturation_note(tally: Tally) -> tuple[str, ...]:
-    """A note for pools so small that a feature wins several nodes of the same tree."""
-    load = saturation(tally)
-    if load <= constants.SATURATED or tally.pool_per_tree.min() == tally.n_columns:
-        return ()
-    return (
-        f"The trees are saturated: {load:.1f} nodes for each feature of a pool. p-values below "
-        '0.01 may be too small. Draw features at every node (draw="node").',
-    )

@@ -48,13 +48,8 @@ class Spliced:
         below = 1.0 if splice_point < 0 else float(tail.sf(splice_point))
         # A tail below the smallest normal number tells nothing; its inverse would be infinite.
         self._factor = self.extrapolated_below / below if below > np.finfo(float).tiny else 0.0
-
-    @property
-    def largest(self) -> int:
-        """Largest possible count."""
-        if self._factor == 0:
-            return self.bulk.largest
-        return max(self.tail.largest, self.splice_point + 1)
+        #: Largest possible count.
+        self.largest = max(tail.largest, splice_point + 1) if self._factor else bulk.largest
 
     @cached_property
     def mean(self) -> float:
