@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from nullforest.run.growing import resume as resume
     from nullforest.run.growing import select_table as select_table
     from nullforest.run.growing import watch as watch
-    from nullforest.selection.forecast import Forecast as Forecast
-    from nullforest.selection.forecast import more_trees as more_trees
     from nullforest.selection.selection import Selection as Selection
     from nullforest.selection.selection import select as select
     from nullforest.tallies.readers import tally as tally
@@ -88,7 +86,6 @@ _NAMES = {
     "data.readers.omics.gene_sets": "read_gmt",
     "nulls": "null",
     "report.maps": "brain_figure write_maps",
-    "selection.forecast": "Forecast more_trees",
     "selection.selection": "Selection select",
     "tallies.readers": "tally",
     "tallies.tally": "Tally",

@@ -66,7 +66,6 @@ def test_headers_fit_80_columns(narrow, data, tmp_path, run, quick):
         "null alpha reached low high ratio": narrow(
             "audit", *common, "--permutations", 3, "--nulls", "paper,bagged"
         ),
-        "factor trees selected low high joining leaving surely": narrow("plan", "--forest", tally),
         "candidates trees power": narrow(
             *["plan", "--n-samples", 40, "--n-features", 50, "--n-relevant", 5, "--runs", 1],
             *["--trees", 50, "--candidates", 8],
@@ -154,7 +153,6 @@ LONG = "x" * 300
         ["audit", "DATA", "-t", "ill", "--nulls", LONG],
         ["audit", "DATA", "-t", "ill", "--alphas", LONG],
         ["merge", LONG],
-        ["plan", "--forest", LONG],
         ["simulate", "independent", f"{LONG}.csv"],
         ["simulate", "cortical", "a.npz", "--maps", LONG],
         ["reproduce", LONG],
@@ -194,7 +192,6 @@ HEAVY = "('scipy', 'pandas', 'sklearn', 'pyarrow')"
         ["audit", "people.csv", "-t", "ill", "--plot", "x.foo"],
         ["compare", "people.csv", "-t", "il"],
         ["merge", "none.tally"],
-        ["plan", "--forest", "none.tally"],
         ["simulate", "independent", "data.xyz"],
     ],
 )

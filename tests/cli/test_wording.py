@@ -10,7 +10,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.cli.wording import COMMANDS, in_shell
-from nullforest.nulls.sampled import Basis
+from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
 from nullforest.run.settling import _note
 from nullforest.selection.agreement import Agreement

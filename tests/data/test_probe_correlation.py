@@ -58,7 +58,7 @@ def test_correlated_features_have_a_heavier_null_tail():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 1000)), np.arange(80) % 2
     tally = nf.grow(X, y, trees=300, seed=1, keep_trees=False, oob=False).tally
-    correlated = replace(tally, probes=replace(tally.probes, mean_r2=0.03))
+    correlated = replace(tally, null_columns=replace(tally.probes, mean_r2=0.03))
     own, heavier = nf.null(tally, "probes"), nf.null(correlated, "probes")
     k = own.threshold(1e-4)
     assert heavier.sf(k) > own.sf(k)

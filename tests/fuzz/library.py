@@ -149,7 +149,7 @@ def select(rng: Rng, folder: Path, say: Say) -> str:
             tally = forest.tally + small_forest(int(rng.integers(16))).tally
     selection = nf.select(tally, alpha, error, null)
     check_selection(selection)
-    way = pick(rng, ["dict", "csv", "json", "null", "null", "more", "markdown", "html"])
+    way = pick(rng, ["dict", "csv", "json", "null", "null", "markdown", "html"])
     if way == "html" and rng.random() < 0.8:
         way = "csv"
     match way:
@@ -165,8 +165,6 @@ def select(rng: Rng, folder: Path, say: Say) -> str:
             selection.to_markdown()
         case "html":
             selection.to_html(folder / "report.html")
-        case "more":
-            nf.more_trees(selection, draws=10)
         case "null":
             _check_null(selection, rng)
     return RESULT

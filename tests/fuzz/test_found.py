@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from fuzz.outcomes import check_sentence
 from nullforest.data.readers import read_table
 from nullforest.datasets.simulate.surfaces import read_mesh
 from nullforest.tallies.halves import halves
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 
 X = np.random.default_rng(0).normal(size=(30, 6))
 y = X[:, 1] > 0
@@ -27,7 +26,7 @@ def counted(**given):
 
 
 def probes(**changed):
-    return replace(TALLY, probes=replace(TALLY.probes, **changed))
+    return replace(TALLY, null_columns=replace(TALLY.probes, **changed))
 
 
 CALLS = {
@@ -111,7 +110,7 @@ def test_a_circle_of_links_is_refused_by_the_system(tmp_path):
 
 
 def test_a_pickled_tally_is_checked():
-    changed = ProbeTally.__new__(ProbeTally)
+    changed = NullColumns.__new__(NullColumns)
     with pytest.raises(nf.InputError, match="0 or more"):
         changed.__setstate__(vars(TALLY.probes) | {"wins": -1 - TALLY.probes.wins})
 
@@ -147,15 +146,6 @@ def test_forests_of_any_size_have_halves(counts):
     assert (first.counts + second.counts).tolist() == counts
     error = abs(first.counts - 0.6 * whole.counts) / np.sqrt(0.24 * whole.counts + 1)
     assert error.max() < 6  # standard deviations: 200 000 normal ones have a maximum near 4.6
-
-
-def test_larger_forests_are_drawn_in_little_memory():
-    tally = nf.Tally.from_counts([10**8] * 11, nodes_per_tree=[9 * 10**8, 2 * 10**8], n_samples=2)
-    tracemalloc.start()
-    nf.more_trees(nf.select(tally, null="paper"), draws=2)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 300e6  # a number for each node that the counts gained took gigabytes
 
 
 def test_diagnostics_that_are_not_numbers_are_null_in_json(tmp_path):

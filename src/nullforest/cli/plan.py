@@ -1,4 +1,4 @@
-"""`nullforest plan`: trees for a study to come, or the forecast of a finished forest."""
+"""`nullforest plan`: trees and candidates for a study to come."""
 
 from __future__ import annotations
 
@@ -24,15 +24,6 @@ def plan(
     n_relevant: Annotated[int | None, _study(min=1, help="Relevant features.")] = None,
     relevance: Annotated[float, _study(help="Their correlation with the label.")] = 0.5,
     runs: Annotated[int, _study(min=1, help="Data sets to simulate.")] = 5,
-    forest: Annotated[
-        Path | None,
-        typer.Option(
-            "--forest",
-            help="Instead: the tally of a finished forest (select --tally), to forecast what more "
-            "trees would select.",
-            show_default=False,
-        ),
-    ] = None,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
@@ -54,7 +45,7 @@ def plan(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the trees and candidates that give power, or forecast the selection of more trees.
+    """Find the trees and candidates that give power.
 
     Example: nullforest plan --n-samples 150 --n-features 5000 --n-relevant 50 --relevance 0.5
     """
@@ -63,49 +54,34 @@ def plan(
 
     options.check_level(alpha)
     outputs = Outputs(table=table, json=json)
-    outputs.check(force=force, never=[] if forest is None else [forest])
+    outputs.check(force=force, never=[])
     screen = Screen(quiet=quiet)
-    answer: dict[str, Any]
-    if forest is not None:
-        from nullforest.tallies.file_format import load
+    if n_samples is None or n_features is None or n_relevant is None:
+        raise InputError("Give the size of the study: --n-samples, --n-features and --n-relevant.")
+    from nullforest.evaluation.planning import plan as make_plan
+    from nullforest.run.backends import connected
 
-        grown = load(forest)
-        from nullforest.selection.forecast import more_trees  # scipy takes a second to import
-
-        with screen.waiting("Drawing larger forests"):
-            forecast = more_trees(grown, alpha, error, null, seed=seed)
-        answer = {"headline": forecast.headline(), "selected_now": forecast.selection.n_selected}
-        frame = forecast.table
-    elif n_samples is None or n_features is None or n_relevant is None:
-        raise InputError(
-            "Give the size of the study (--n-samples, --n-features and --n-relevant), or the "
-            "tally of a finished forest (--forest)."
+    with connected(cluster):
+        found = make_plan(
+            n_samples,
+            n_features,
+            n_relevant,
+            relevance,
+            alpha=alpha,
+            error=error,
+            null=null,
+            trees=trees,
+            candidates=candidates,
+            draw=draw,
+            samples=samples,
+            runs=runs,
+            seed=seed,
+            n_jobs=jobs,
+            progress=not quiet,
         )
-    else:
-        from nullforest.evaluation.planning import plan as make_plan
-        from nullforest.run.backends import connected
-
-        with connected(cluster):
-            found = make_plan(
-                n_samples,
-                n_features,
-                n_relevant,
-                relevance,
-                alpha=alpha,
-                error=error,
-                null=null,
-                trees=trees,
-                candidates=candidates,
-                draw=draw,
-                samples=samples,
-                runs=runs,
-                seed=seed,
-                n_jobs=jobs,
-                progress=not quiet,
-            )
-        answer = {name: getattr(found, name) for name in ("trees", "candidates", "power")}
-        answer = {"headline": found.headline(), **answer, **found.settings}
-        frame = found.table
+    answer = {name: getattr(found, name) for name in ("trees", "candidates", "power")}
+    answer = {"headline": found.headline(), **answer, **found.settings}
+    frame = found.table
     _write(answer, frame, table, json)
     screen.say(answer["headline"])
     screen.show_frame(frame.drop(columns=_IN_FILES, errors="ignore"))

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from nullforest._util.errors import InputError
 from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.readers import tally as take_tally
-from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
 
@@ -62,7 +62,7 @@ def shadow_tally_of(
         whole,
         counts=counts[0],
         couplings=None if whole.couplings is None else couplings[0],
-        shadows=ShadowTally.of_columns(counts, couplings, table.strata.features, rows),
+        null_columns=NullColumns.of_shadows(counts, couplings, table.strata.features, rows),
         levels=None,
         feature_names=None,
         notes=(),  # of null models that shadows replace

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.words import printable
-from nullforest.nulls.constants import FEW_FEATURES
+from nullforest.nulls.constants import BULK_FEATURES
 from nullforest.nulls.distribution import Null
 from nullforest.selection.error_rates import ERROR_RATES, critical_level
 from nullforest.tallies.tally import Tally
@@ -50,7 +50,9 @@ def own_thresholds(selection: Selection) -> str:
 
 def own_expected_counts(selection: Selection) -> str:
     """The count expected under the null, or the range of those of strata or features."""
-    return by_stratum(selection.null.expected_counts(), each_has_its_own(selection.null))
+    return by_stratum(
+        selection.null.expected_counts()[selection.tally.varying], each_has_its_own(selection.null)
+    )
 
 
 def each_has_its_own(null: Null) -> str:
@@ -68,7 +70,7 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     >>> null_mean_notes(t, nf.null(t, "paper"))
     ()
     """
-    F, mean = tally.n_features, float(tally.counts.mean())
+    F, mean = tally.n_varying, float(tally.counts.sum() / tally.n_varying)
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
     remedy = (
@@ -81,7 +83,7 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
             f"count of all {F} features, {mean:.4g}. Too few of them are null features, and the "
             f"p-values are too large. {remedy}",
         )
-    if null.kind == "probes" and F < FEW_FEATURES:
+    if null.kind == "probes" and F < BULK_FEATURES:
         return (
             f"The null mean is estimated from only {F} features; p-values are approximate, and the "
             f"power is low where many of them are relevant. {remedy}",
