@@ -78,7 +78,7 @@ def with_clusters(table: Table, selection: Selection) -> tuple[Selection, pd.Dat
         return selection, None
     import pandas as pd
 
-    from nullforest.features.clusters import cluster_numbers, find_clusters
+    from nullforest.features.spatial import cluster_numbers, find_clusters
 
     try:
         numbers = cluster_numbers(selection, table.geometry)
@@ -98,8 +98,8 @@ def matrix_outputs(
     layer: str | None = None,
 ) -> Writers:
     """Writers of the files that carry the results back, by their option."""
-    from nullforest.features.clusters import find_clusters
     from nullforest.features.genes import write_h5ad, write_new_h5ad
+    from nullforest.features.spatial import find_clusters
     from nullforest.report.maps import write_maps
 
     def clusters(path: Path) -> None:

@@ -25,7 +25,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.features.ranks import some_columns, standard_ranks
+from nullforest.data.column_blocks import columns_of, some_rows
+from nullforest.data.ranks import standardised_ranks
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Ints, Null
@@ -311,14 +312,15 @@ def shared_association(X: Any, members: list[Ints]) -> Floats:
     >>> shared_association(X, [np.array([0, 1, 2]), np.array([1])])
     array([9., 1.])
     """
+    source, _ = columns_of(X)
     result = np.empty(len(members))
     for place, features in enumerate(members):
-        ranks = standard_ranks(some_columns(X, features))
-        S, g = ranks.shape
-        # ‖RᵀR‖² = ‖RRᵀ‖²: the smaller of the two products
-        product = ranks.T @ ranks if g <= S else ranks @ ranks.T
-        own = float((np.square(ranks).sum(axis=0) ** 2).sum())  # 1 each; 0 for constant columns
-        pairs = max(float(np.square(product).sum()) - own, 0.0)
+        ranks = standardised_ranks(some_rows(source, features))
+        g, S = ranks.shape
+        # ‖RRᵀ‖² = ‖RᵀR‖²: the smaller of the two products
+        product = ranks @ ranks.T if g <= S else ranks.T @ ranks
+        diagonal = float((np.square(ranks).sum(axis=1) ** 2).sum())  # 1 each, constant columns 0
+        pairs = max(float(np.square(product).sum()) - diagonal, 0.0)
         if g > 1 and S > 2:
             expected = 1.0 / (S - 1)
             mean = max(pairs / (g * (g - 1)) - expected, 0.0) / (1.0 - expected)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import _native
-from nullforest.data.correlation import mean_r2
 from nullforest.data.rank_table import RankTable
+from nullforest.data.ranks import mean_r2
 from nullforest.data.targets import Target
 from nullforest.forest.importance_sampling import sample_rankings
 from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated

@@ -70,7 +70,7 @@ class BackwardElimination(SelectorWrapper):
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> backward = nf.BackwardElimination(nf.ForestSelector(trees=300)).fit(X, y)
+    >>> backward = nf.wrappers.BackwardElimination(nf.ForestSelector(trees=300)).fit(X, y)
     >>> bool((backward.support_ <= backward.selection_.support).all())
     True
     >>> backward.trail_.columns.tolist()

@@ -64,7 +64,7 @@ class ForwardSelection(SelectorWrapper):
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> forward = nf.ForwardSelection(nf.ForestSelector(trees=300)).fit(X, y)
+    >>> forward = nf.wrappers.ForwardSelection(nf.ForestSelector(trees=300)).fit(X, y)
     >>> bool(forward.support_[relevant].any()), int(forward.support_[~relevant].sum())
     (True, 0)
     """

@@ -54,7 +54,7 @@ class GroupSelector(SelectorWrapper):
     --------
     >>> import numpy as np, nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=6, relevance=0.6, seed=1)
-    >>> blocks = nf.GroupSelector(np.arange(300) // 20, error="fwer").fit(X, y)
+    >>> blocks = nf.wrappers.GroupSelector(np.arange(300) // 20, error="fwer").fit(X, y)
     >>> blocks.transform(X).shape
     (100, 20)
     """

@@ -65,7 +65,7 @@ class Layer:
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
-    >>> first = nf.KnockOut(nf.ForestSelector(trees=300)).fit(X, y).layers_[0]
+    >>> first = nf.wrappers.KnockOut(nf.ForestSelector(trees=300)).fit(X, y).layers_[0]
     >>> first.n_tested, first.accepted
     (300, True)
     """
@@ -125,7 +125,7 @@ class KnockOut(SelectorWrapper):
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=10, relevance=0.5)
     >>> one = nf.ForestSelector(trees=300)
-    >>> layers = nf.KnockOut(one).fit(X, y)
+    >>> layers = nf.wrappers.KnockOut(one).fit(X, y)
     >>> bool(layers.support_.sum() >= one.fit(X, y).get_support().sum())
     True
     """

@@ -98,7 +98,7 @@ class StabilitySelection(SelectorWrapper):
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
     >>> few = nf.ForestSelector(trees=100)
-    >>> stable = nf.StabilitySelection(few, keep=10, max_false=1, pairs=5).fit(X, y)
+    >>> stable = nf.wrappers.StabilitySelection(few, keep=10, max_false=1, pairs=5).fit(X, y)
     >>> stable.threshold_, round(stable.expected_false_, 2), int(stable.support_[relevant].sum())
     (0.7, 0.83, 5)
     """
