@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nullforest.data.readers.omics.gene_sets import read_gmt as read_gmt
     from nullforest.datasets import simulate as simulate
     from nullforest.estimators import wrappers as wrappers
-    from nullforest.estimators.classifier import ForestClassifier as ForestClassifier
-    from nullforest.estimators.regressor import ForestRegressor as ForestRegressor
+    from nullforest.estimators.predictors import ForestClassifier as ForestClassifier
+    from nullforest.estimators.predictors import ForestRegressor as ForestRegressor
     from nullforest.estimators.selector import ForestSelector as ForestSelector
     from nullforest.evaluation import baselines as baselines
     from nullforest.evaluation import importances as importances
@@ -64,8 +64,7 @@ _NAMES = {
     "run.many_forests": "grow_many",
     "run.resuming": "resume",
     "run.watching": "watch",
-    "estimators.classifier": "ForestClassifier",
-    "estimators.regressor": "ForestRegressor",
+    "estimators.predictors": "ForestClassifier ForestRegressor",
     "estimators.selector": "ForestSelector",
     "evaluation.auditing": "Audit audit",
     "evaluation.comparison": "Comparison compare compare_runs",

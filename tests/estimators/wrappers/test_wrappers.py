@@ -12,8 +12,11 @@ from sklearn.pipeline import make_pipeline
 
 import nullforest as nf
 from nullforest.estimators.wrappers.out_of_bag import gain, of_columns, of_forest, of_guessing
-from nullforest.estimators.wrappers.stability import halves_of
-from nullforest.estimators.wrappers.stability_bounds import expected_false, lowest_threshold
+from nullforest.estimators.wrappers.stability import (
+    expected_false,
+    halves_of,
+    lowest_threshold,
+)
 from nullforest.estimators.wrappers.wrapper import fit_selector
 
 ALL = (
@@ -219,10 +222,10 @@ def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
 
 def test_lowest_threshold_is_the_lowest():
     for bound in ("worst-case", "unimodal"):
-        found = lowest_threshold(1.0, 20, 1000, 40, 20, bound)
+        found = lowest_threshold(1.0, 20, 1000, 20, bound)
         assert expected_false(found, 20, 1000, 20, bound) <= 1.0 + 1e-12  # rounding
         assert expected_false(found - 1 / 40, 20, 1000, 20, bound) > 1.0
-    assert lowest_threshold(0.01, 200, 1000, 40, 20, "worst-case") is None
+    assert lowest_threshold(0.01, 200, 1000, 20, "worst-case") is None
     with pytest.raises(nf.InputError, match="above 0\\.5"):
         expected_false(0.5, 1, 10, 5)
 
@@ -279,8 +282,8 @@ def test_min_features_adds_to_what_is_selected(data):
 def test_candidates_shrink_with_the_features(data):
     X, y, _ = data
     selector = nf.ForestSelector(trees=20, candidates=150, null="paper")
-    fitted = fit_selector(selector, X[:, :40], y, 1)
-    assert fitted.selection.tally.candidates == 40
+    selection, _ = fit_selector(selector, X[:, :40], y, 1)
+    assert selection.tally.candidates == 40
     assert selector.candidates == 150
 
 
