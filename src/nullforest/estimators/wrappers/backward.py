@@ -130,11 +130,11 @@ def _with_permuted(run: Run, step: int, kept: Ints) -> Any:
     )
 
 
-def _row(step: int, n_features: int, kept: Ints, oob: OutOfBag | None) -> dict[str, Any]:
+def _row(step: int, n_features: int, kept: Ints, oob: OutOfBag) -> dict[str, Any]:
     return {
         "step": step,
         "n_features": n_features,
         "n_kept": len(kept),
-        "oob_error": float("nan") if oob is None else oob.error,
-        "oob_loss": float("nan") if oob is None else oob.loss,
+        "oob_error": oob.error,
+        "oob_loss": oob.loss,
     }

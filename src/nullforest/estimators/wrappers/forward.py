@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
-from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns, of_guessing
+from nullforest.estimators.wrappers.out_of_bag import NONE, OutOfBag, gain, of_columns, of_guessing
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
 
@@ -110,7 +110,7 @@ class ForwardSelection(SelectorWrapper):
 def _step(run: Run, step: int, columns: Ints) -> dict[str, Any]:
     """Out-of-bag losses of a forest on the features that have joined and one more."""
     oob = of_columns(run.columns(columns), run.y, run.seed(step))
-    if oob is None:
+    if oob is NONE:
         raise InputError("Forward selection needs classes or numbers to predict.")
     return {"losses": oob.losses.tolist(), "error": oob.error}
 

@@ -23,6 +23,7 @@ claim.
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -183,8 +184,8 @@ class KnockOut(SelectorWrapper):
         # Where nothing is selected the loss decides nothing, and no forest is grown for it.
         needed = len(chosen) > 0
         oob = of_selector(fitted, run.columns(tested), run.y, run.seed(number), needed=needed)
-        better, error = (np.nan, np.nan) if oob is None else gain(of_guessing(run.y), oob)
-        predicts = np.isnan(better) or better > self.standard_errors * error
+        better, error = gain(of_guessing(run.y), oob)
+        predicts = math.isnan(better) or better > self.standard_errors * error
         alpha = float(selection.alpha)
         # What the error rate bounds: false features among those tested, among those selected, any.
         among = {"fpr": len(tested), "fwer": 1}.get(selection.error, len(chosen))
@@ -195,10 +196,10 @@ class KnockOut(SelectorWrapper):
             n_tested=len(tested),
             alpha=alpha,
             expected_false=alpha * among,
-            oob_error=float("nan") if oob is None else oob.error,
-            gain=float(better),
-            gain_se=float(error),
-            accepted=needed and (number == 0 or self.stop == "pvalue" or bool(predicts)),
+            oob_error=oob.error,
+            gain=better,
+            gain_se=error,
+            accepted=needed and (number == 0 or self.stop == "pvalue" or predicts),
         )
 
 

@@ -45,6 +45,10 @@ class OutOfBag:
         return float(present.mean()) if len(present) else float("nan")
 
 
+#: The losses of a forest that has none: all comparisons with them are NaN.
+NONE = OutOfBag(np.full(1, np.nan), float("nan"))
+
+
 def gain(before: OutOfBag, after: OutOfBag) -> tuple[float, float]:
     """By how much the mean loss falls, and the standard error of that, sample by sample.
 
@@ -60,15 +64,15 @@ def gain(before: OutOfBag, after: OutOfBag) -> tuple[float, float]:
     return round(float(saved.mean()), 12), round(float(saved.std(ddof=1) / np.sqrt(len(saved))), 12)
 
 
-def of_forest(forest: Forest) -> OutOfBag | None:
-    """Out-of-bag losses of a nullforest Forest; None where it has none."""
+def of_forest(forest: Forest) -> OutOfBag:
+    """Out-of-bag losses of a nullforest Forest; `NONE` where it has none."""
     if "oob_sum" not in forest.sums or forest.target.criterion == "neighbourhood":
-        return None
+        return NONE
     truth = forest.target.values
     prediction = forest.oob_prediction.reshape(len(truth), -1)
     predicted = ~np.isnan(prediction[:, 0])
     if not predicted.any():
-        return None
+        return NONE
     if forest.classes is None:
         losses = ((prediction - truth.reshape(prediction.shape)) ** 2).sum(axis=1)
         return OutOfBag(losses, float(losses[predicted].mean()))
@@ -76,7 +80,7 @@ def of_forest(forest: Forest) -> OutOfBag | None:
     return OutOfBag(_brier(prediction, truth), float(np.mean(wrong_labels)))
 
 
-def of_columns(X: Any, y: Any, seed: int) -> OutOfBag | None:
+def of_columns(X: Any, y: Any, seed: int) -> OutOfBag:
     """Out-of-bag losses of a forest of 500 trees grown on these columns."""
     # Pure leaves predict 0 or 1, which hides the effect of a single weak feature; larger leaves
     # give shares (5 samples, as in regression forests, where there are 100 samples and more).
@@ -85,11 +89,11 @@ def of_columns(X: Any, y: Any, seed: int) -> OutOfBag | None:
     return of_forest(grow(X, y, min_leaf=leaf, probes=0, keep_trees=False, seed=seed, **settings))
 
 
-def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutOfBag | None:
+def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutOfBag:
     """Losses of the forest of a fitted selector, or, if needed, of one grown for that."""
     forest = getattr(fitted, "estimator_", None)
-    oob = of_forest(forest) if isinstance(forest, Forest) else None
-    return of_columns(X, y, seed) if oob is None and needed else oob
+    oob = of_forest(forest) if isinstance(forest, Forest) else NONE
+    return of_columns(X, y, seed) if oob is NONE and needed else oob
 
 
 def of_guessing(y: Any) -> OutOfBag:
