@@ -7,7 +7,7 @@ import pytest
 
 import nullforest as nf
 from naive import correlation as naive
-from nullforest.data.correlation import MOST_COLUMNS, mean_r2
+from nullforest.data.ranks import MOST_COLUMNS, mean_r2
 from nullforest.data.targets import Target
 
 

@@ -47,12 +47,17 @@ def test_the_selector_takes_a_frame_and_refuses_what_grow_refuses(data):
 
 @pytest.mark.parametrize(
     "wrapper",
-    [nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.StabilitySelection],
+    [
+        nf.wrappers.BackwardElimination,
+        nf.wrappers.ForwardSelection,
+        nf.wrappers.KnockOut,
+        nf.wrappers.StabilitySelection,
+    ],
 )
 def test_wrappers_take_survival_times(wrapper, data, tmp_path):
     X, y, relevant = data
     selector = nf.ForestSelector(trees=200, error="fwer")
-    options = {"pairs": 5} if wrapper is nf.StabilitySelection else {}
+    options = {"pairs": 5} if wrapper is nf.wrappers.StabilitySelection else {}
     fitted = wrapper(selector, resume=tmp_path / "run", progress=False, **options).fit(X, y)
     assert fitted.support_[relevant].any()
 

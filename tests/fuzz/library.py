@@ -289,8 +289,11 @@ def selector(rng: Rng, folder: Path, say: Say) -> str:
     forests, wrappers = (
         [nf.ForestClassifier, nf.ForestRegressor],
         [
-            *(nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.GroupSelector),
-            nf.StabilitySelection,
+            nf.wrappers.BackwardElimination,
+            nf.wrappers.ForwardSelection,
+            nf.wrappers.KnockOut,
+            nf.wrappers.GroupSelector,
+            nf.wrappers.StabilitySelection,
         ],
     )
     made = pick(rng, [*[nf.ForestSelector] * 8, *forests * 2, *wrappers])
@@ -298,7 +301,7 @@ def selector(rng: Rng, folder: Path, say: Say) -> str:
     if made in wrappers:
         few = nf.ForestSelector(trees=5, alpha=pick(rng, ALPHAS), error=pick(rng, ERRORS))
         given = {"selector": few, "progress": False}
-        given |= {"pairs": 2} if made is nf.StabilitySelection else {}
+        given |= {"pairs": 2} if made is nf.wrappers.StabilitySelection else {}
         known = {k: v for k, v in _WRAPPER.items() if k in signature(made).parameters}
     else:
         known = _SELECTOR if selects else _ESTIMATOR

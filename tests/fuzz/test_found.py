@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 import nullforest as nf
 from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 from nullforest.datasets.simulate.surfaces import read_mesh
 from nullforest.tallies.halves import halves
 from nullforest.tallies.null_columns import NullColumns
@@ -56,11 +56,11 @@ CALLS = {
     "progress of steps is no function": lambda folder: nf.resume(X, y, folder, progress=True),
     "progress of watching is no function": lambda _: nf.watch(X, y, trees=2, progress=True),
     "prefit is an array": lambda _: nf.ForestSelector(prefit=np.array([1, 2])).fit(X, y),
-    "patience is an object": lambda _: nf.ForwardSelection(patience=object()).fit(X, y),
-    "keep is text": lambda _: nf.StabilitySelection(keep="groups").fit(X, y),
-    "keep is an array": lambda _: nf.GroupSelector(keep=np.array([1, 2])).fit(X, y),
-    "stop is an array": lambda _: nf.KnockOut(stop=np.array([1, 2])).fit(X, y),
-    "standard errors are text": lambda _: nf.KnockOut(standard_errors="a").fit(X, y),
+    "patience is an object": lambda _: nf.wrappers.ForwardSelection(patience=object()).fit(X, y),
+    "keep is text": lambda _: nf.wrappers.StabilitySelection(keep="groups").fit(X, y),
+    "keep is an array": lambda _: nf.wrappers.GroupSelector(keep=np.array([1, 2])).fit(X, y),
+    "stop is an array": lambda _: nf.wrappers.KnockOut(stop=np.array([1, 2])).fit(X, y),
+    "standard errors are text": lambda _: nf.wrappers.KnockOut(standard_errors="a").fit(X, y),
     "a tally of no table": lambda _: nf.tally(_forest(), X=np.nan),
     "a tally of text": lambda _: nf.tally(_forest(), X=X.astype(str).astype(object) + "a"),
     "a tally of a dictionary of samples": lambda _: nf.tally(_forest(), n_samples={}),

@@ -225,7 +225,7 @@ def test_everything_goes_through_the_same_door(around, backend, data, monkeypatc
             X, y, permutations=5, features=[0, 3, 7], **tiny
         )
         audited = nf.audit(X, y, nulls=["paper"], permutations=3, **tiny)
-        stable = nf.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
+        stable = nf.wrappers.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
         planned = nf.plan(40, 30, 3, trees=[10], candidates=[5], runs=2, progress=False)
         many = nf.grow_many(X, [y, ~y], seeds=[1, 2], **tiny)
         paper.reproduce(("low_dimensional",), out=place, size="tiny", runs=2, jobs=1)

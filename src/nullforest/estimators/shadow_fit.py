@@ -42,9 +42,9 @@ def shadow_tally_of(
     S, F = X.shape
     rows = permuted_rows(S, copies, seed=0)
     if sparse.issparse(X):
-        given: Any = X
-        by_rows = given.tocsr()
-        columns: Any = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
+        matrix: Any = X
+        matrix = matrix.tocsr()
+        columns: Any = sparse.hstack([matrix, *(matrix[row] for row in rows)], format="csr")
     else:
         columns = np.concatenate([X, *(np.asarray(X)[row] for row in rows)], axis=1)
     whole = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])

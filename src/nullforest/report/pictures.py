@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nullforest.data.column_blocks import columns_of, some_rows
 from nullforest.data.targets import Target
-from nullforest.features.neighbours import clusters, correlation_matrix, most_correlated
+from nullforest.features.correlated import correlation_clusters, correlation_matrix, most_correlated
 from nullforest.run.split_points import split_points
 from nullforest.selection.selection import Selection
 
@@ -76,7 +76,7 @@ def pictures(
     values = some_rows(source, columns)
     others, r = most_correlated(X, columns, LISTED)
     matrix = correlation_matrix(X, columns)
-    cluster, order = clusters(matrix)
+    cluster, order = correlation_clusters(matrix)
     nulls, null_of = _nulls(selection, columns)
     splits = None if target is None else split_points(selection.tally, X, target, columns)
     return {

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
+from nullforest.data.column_blocks import feature_numbers
 from nullforest.data.rank_table import RankTable
 from nullforest.evaluation.baselines.results import Reference, selection_from
 from nullforest.evaluation.baselines.statistics import Statistic, instrument
 from nullforest.evaluation.baselines.stopping import Stop, Stopping
-from nullforest.features.numbers import feature_numbers
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import check_alpha
 from nullforest.run import backends as compute

@@ -10,12 +10,12 @@ import pandas as pd
 
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar, step_of
+from nullforest.data.column_blocks import feature_numbers
 from nullforest.data.rank_table import RankTable
 from nullforest.data.survival_times import survival_of
 from nullforest.evaluation.comparison.adapters import METHODS, Answer, Problem
 from nullforest.evaluation.comparison.result import Comparison, rates
 from nullforest.evaluation.packages import PACKAGES
-from nullforest.features.numbers import feature_numbers
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import ErrorRate

@@ -9,7 +9,7 @@ import numpy as np
 
 from nullforest._util.errors import InputError
 from nullforest.data.column_blocks import columns_of
-from nullforest.features.neighbours import clusters, correlation_matrix
+from nullforest.features.correlated import correlation_clusters, correlation_matrix
 from nullforest.report.plots.display import NULL, SELECTED, Display, Floats, Ints
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CorrelationDisplay(Display):
         if len(chosen) < 2:
             raise InputError(f"{len(chosen)} features are selected; a heat map needs two or more.")
         r = correlation_matrix(X, chosen)
-        cluster, order = clusters(r)
+        cluster, order = correlation_clusters(r)
         names = [str(name) for name in selection.tally.names[chosen[order]]]
         return cls(names, r[np.ix_(order, order)], cluster[order]).plot(ax)
 
