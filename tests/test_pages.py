@@ -81,7 +81,7 @@ def test_pages_agree_on_the_bagged_null_model_with_many_trees():
 def test_the_page_of_the_reproduction_says_where_the_maps_come_from():
     page = (DOCS / "reproduction.md").read_text("utf-8")
     section = page.split("## Where the cortical maps come from")[1].split("\n## ")[0]
-    assert "nullforest reproduce" in section
+    assert "python -m reproduction" in section
     assert "--maps" in section
 
 

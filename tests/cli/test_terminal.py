@@ -157,8 +157,6 @@ LONG = "x" * 300
         ["plan", "--forest", LONG],
         ["simulate", "independent", f"{LONG}.csv"],
         ["simulate", "cortical", "a.npz", "--maps", LONG],
-        ["reproduce", LONG],
-        ["reproduce", "--quick", "--maps", LONG],
         ["demo", "--out", LONG],
     ],
 )

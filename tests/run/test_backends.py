@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 import nullforest as nf
-from nullforest.evaluation import paper
+import reproduction
 from nullforest.forest.blocks import blocks_of
 from nullforest.run import backends as compute
 
@@ -228,7 +228,7 @@ def test_everything_goes_through_the_same_door(around, backend, data, monkeypatc
         stable = nf.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
         planned = nf.plan(40, 30, 3, trees=[10], candidates=[5], runs=2, progress=False)
         many = nf.grow_many(X, [y, ~y], seeds=[1, 2], **tiny)
-        paper.reproduce(("low_dimensional",), out=place, size="tiny", runs=2, jobs=1)
+        reproduction.reproduce(("low_dimensional",), out=place, size="tiny", runs=2, jobs=1)
         table = (place / "low_dimensional.csv").read_bytes()
         power = planned.table.drop(columns="seconds").to_numpy()
         arrays = [permuted.pvalues, shuffled.pvalues, audited.shares, stable.probabilities_, power]

@@ -13,7 +13,6 @@ from nullforest.cli.demo import demo
 from nullforest.cli.given_forest import given_forest
 from nullforest.cli.merge import merge
 from nullforest.cli.plan import plan
-from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
 from nullforest.cli.simulate import simulate
 
@@ -27,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (select, given_forest, merge, compare, audit, demo, plan, simulate, reproduce):
+for command in (select, given_forest, merge, compare, audit, demo, plan, simulate):
     app.command("test" if command is given_forest else None)(command)
 
 

@@ -19,7 +19,7 @@ from importlib import resources
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.comparison_tables import CELL
+from reproduction.comparison_tables import CELL
 
 #: Our strategy for each caption.
 PAIRINGS = {"as printed": {"I": "I", "II": "II"}, "swapped": {"I": "II", "II": "I"}}
@@ -47,7 +47,7 @@ def printed_tables() -> pd.DataFrame:
     >>> len(table), table["rate"].value_counts().to_dict()
     (144, {'fpr': 96, 'fnr': 48})
     """
-    path = resources.files("nullforest.evaluation.paper") / "printed_tables.csv"
+    path = resources.files("reproduction") / "printed_tables.csv"
     with path.open("r", encoding="utf-8") as file:
         wide = pd.read_csv(file)
     wide["caption"] = wide["printed_strategy"].map({1: "I", 2: "II"})

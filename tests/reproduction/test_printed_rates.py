@@ -3,19 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from studies import stop_rules
-from studies.records import Records
-
-from nullforest.evaluation.paper.experiment import Finished
-from nullforest.evaluation.paper.printed_rates import (
+from reproduction.experiment import Finished
+from reproduction.printed_rates import (
     best,
     best_reading,
     compared,
     printed_tables,
     ranking,
 )
-from nullforest.evaluation.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
-from nullforest.evaluation.paper.verdict import Facts, verdict
+from reproduction.stop_rules import BEST_RULE, STOP_RULES, StopRule
+from reproduction.verdict import Facts, verdict
+from studies import stop_rules
+from studies.records import Records
 
 OTHER = {"I": "II", "II": "I"}
 

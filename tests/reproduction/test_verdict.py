@@ -2,12 +2,11 @@
 
 import pandas as pd
 import pytest
+from reproduction.claims import ENOUGH_RUNS, Claim, held
+from reproduction.experiment import Finished
+from reproduction.page import render_page
+from reproduction.verdict import Facts, verdict
 from studies.records import RESULTS
-
-from nullforest.evaluation.paper.claims import ENOUGH_RUNS, Claim, held
-from nullforest.evaluation.paper.experiment import Finished
-from nullforest.evaluation.paper.page import render_page
-from nullforest.evaluation.paper.verdict import Facts, verdict
 
 CLAIMS = [Claim("Rates fall with S.", "3 of 3 curves", True), Claim("It is easy.", "0.4", False)]
 

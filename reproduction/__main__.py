@@ -1,27 +1,30 @@
-"""`nullforest reproduce`: the experiments of the paper, run again."""
+"""The experiments of the paper, run again: `python -m reproduction`, or `make reproduction`."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nullforest._util.errors import InputError
+from nullforest._util.progress import Report, progress_bar, silent
 from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
+from nullforest.cli.screen import Screen
+from nullforest.run.backends import connected
+from reproduction import NAMES, reproduce
+from reproduction.claims import ENOUGH_RUNS, held
+from reproduction.experiment import Experiment
+from reproduction.publishing import PAGE, publish
 
-if TYPE_CHECKING:
-    from nullforest._util.progress import Report
-    from nullforest.evaluation.paper.experiment import Experiment
-
-#: Names of the experiments, written out so that --help need not import them.
-NAMES = ("low_dimensional", "high_dimensional", "control", "power", "comparison", "cortical")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
+@app.command()
 @ends_cleanly
-def reproduce(
+def main(
     experiments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -40,7 +43,7 @@ def reproduce(
     cluster: options.Cluster = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the results; finished runs there are used again.")
-    ] = Path("reproduction"),
+    ] = Path("runs/reproduction"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller settings and fewer runs: minutes in all.")
     ] = False,
@@ -55,6 +58,12 @@ def reproduce(
             show_default="smooth fields on fsaverage5",
         ),
     ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--publish", help="Also write docs/reproduction.md and studies/results/reproduction."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same results.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
@@ -62,14 +71,8 @@ def reproduce(
 
     Interrupted work resumes when the same command is given again.
 
-    Example: nullforest reproduce --quick --out reproduction
+    Example: python -m reproduction --quick --out runs/quick
     """
-    from nullforest._util.progress import progress_bar, silent
-    from nullforest.cli.screen import Screen
-    from nullforest.evaluation.paper import reproduce as run
-    from nullforest.evaluation.paper.claims import ENOUGH_RUNS, held
-    from nullforest.run.backends import connected
-
     if maps is not None and not maps.exists():
         raise InputError(f"There is no file {maps}; check the name.")
 
@@ -81,7 +84,7 @@ def reproduce(
         return lambda done, total: tell(100 * done / total if total else 100, 100)
 
     with connected(cluster), ExitStack() as bars:
-        done = run(
+        done = reproduce(
             tuple(experiments or ()),
             out=out,
             size="quick" if quick else "full",
@@ -97,4 +100,12 @@ def reproduce(
         screen.say(f"{name}: {held(one.claims, one.runs)}")
     if min(one.runs for one in done.finished.values()) < ENOUGH_RUNS:
         screen.say(f"Give --runs {ENOUGH_RUNS} or more to test the claims.")
-    screen.say_written([out / "index.html", out / "reproduction.md"])
+    written = [out / "index.html", out / "reproduction.md"]
+    if published:
+        publish(out)
+        written.append(PAGE)
+    screen.say_written(written)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m reproduction")

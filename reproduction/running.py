@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nullforest._util.progress import Report, silent
-from nullforest.evaluation.paper.computing import compute
-from nullforest.evaluation.paper.experiment import Results
-from nullforest.evaluation.paper.store import Cell, Record, Store
 from nullforest.forest.settings import n_threads
 from nullforest.run import backends
 from nullforest.run.backends.joblib import JoblibBackend
+from reproduction.computing import compute
+from reproduction.experiment import Results
+from reproduction.store import Cell, Record, Store
 
 Task = tuple[Cell, int]
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from nullforest.data.rank_table import RankTable
 from nullforest.datasets.simulate import CorticalModel, independent
-from nullforest.evaluation.paper.experiment import Parameters
-from nullforest.evaluation.paper.outcomes import NULLS, RELEVANT, outcome_of
-from nullforest.evaluation.paper.store import Cell, Record
 from nullforest.nulls import Kind
 from nullforest.run.growing import grow
 from nullforest.tallies.tally import Tally
+from reproduction.experiment import Parameters
+from reproduction.outcomes import NULLS, RELEVANT, outcome_of
+from reproduction.store import Cell, Record
 
 #: Exceedances of the permutation test that are told apart: p up to 25/250 = 0.1.
 MOST_EXCEEDANCES = 25

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from reproduction.computing import compute
+from reproduction.low_dimensional import EXPERIMENT
 from scipy.special import ndtr
-
-from nullforest.evaluation.paper.computing import compute
-from nullforest.evaluation.paper.low_dimensional import EXPERIMENT
 
 
 @pytest.fixture(scope="module")

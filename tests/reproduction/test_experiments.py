@@ -7,14 +7,14 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from reproduction.computing import compute
+from reproduction.experiment import Size
+from reproduction.outcomes import Outcome, outcome_of, read_outcomes
+from reproduction.running import finished_results, run_cells, unfinished, work
+from reproduction.store import Cell, Store
 
 from nullforest._util.errors import InputError
-from nullforest.evaluation.paper import NAMES, experiments, reproduce
-from nullforest.evaluation.paper.computing import compute
-from nullforest.evaluation.paper.experiment import Size
-from nullforest.evaluation.paper.outcomes import Outcome, outcome_of, read_outcomes
-from nullforest.evaluation.paper.running import finished_results, run_cells, unfinished, work
-from nullforest.evaluation.paper.store import Cell, Store
+from reproduction import NAMES, experiments, reproduce
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_other_seeds_and_parameters_never_meet_old_results(tmp_path):
 
 
 def test_strategies_and_stop_rules_meet_the_same_data():
-    from nullforest.evaluation.paper.computing import _independent_data
+    from reproduction.computing import _independent_data
 
     (experiment,) = experiments(["comparison"])
     tables = [

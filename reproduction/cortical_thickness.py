@@ -13,13 +13,13 @@ from functools import partial
 
 import pandas as pd
 
-from nullforest.evaluation.paper.claims import ADDED, Claim, trend
-from nullforest.evaluation.paper.experiment import Experiment, Settings
-from nullforest.evaluation.paper.figures import rate_figure
-from nullforest.evaluation.paper.outcomes import NULLS
-from nullforest.evaluation.paper.rate_tables import ALPHAS, RATES, Rate, rate_table
-from nullforest.evaluation.paper.stop_rules import BEST_RULE
-from nullforest.evaluation.paper.store import Cell
+from reproduction.claims import ADDED, Claim, trend
+from reproduction.experiment import Experiment, Settings
+from reproduction.figures import rate_figure
+from reproduction.outcomes import NULLS
+from reproduction.rate_tables import ALPHAS, RATES, Rate, rate_table
+from reproduction.stop_rules import BEST_RULE
+from reproduction.store import Cell
 
 _FULL = {
     "source": None,  # the embedded maps

@@ -11,11 +11,11 @@ from functools import partial
 
 import pandas as pd
 
-from nullforest.evaluation.paper import high_dimensional
-from nullforest.evaluation.paper.claims import ADDED, Claim, in_settings, trend
-from nullforest.evaluation.paper.figures import rate_figure
-from nullforest.evaluation.paper.outcomes import NULLS
-from nullforest.evaluation.paper.rate_tables import ALPHAS, RATES, Rate, rate_table
+from reproduction import high_dimensional
+from reproduction.claims import ADDED, Claim, in_settings, trend
+from reproduction.figures import rate_figure
+from reproduction.outcomes import NULLS
+from reproduction.rate_tables import ALPHAS, RATES, Rate, rate_table
 
 _NODES: dict[str, Rate] = {"nodes_per_tree": lambda outcome, _: outcome.nodes_per_tree}
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reproduction.printed_rates import best, best_reading, compared, ranking
+from reproduction.stop_rules import BEST_RULE
 from studies.records import RESULTS
 
-from nullforest.evaluation.paper import low_dimensional
-from nullforest.evaluation.paper.printed_rates import best, best_reading, compared, ranking
-from nullforest.evaluation.paper.stop_rules import BEST_RULE
+from reproduction import low_dimensional
 
-PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 
 
 def published(name):

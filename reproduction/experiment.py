@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from nullforest.evaluation.paper.claims import Claim
-from nullforest.evaluation.paper.store import Cell, Record
+from reproduction.claims import Claim
+from reproduction.store import Cell, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

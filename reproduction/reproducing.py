@@ -14,7 +14,7 @@ from nullforest import __version__
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, silent
-from nullforest.evaluation.paper import (
+from reproduction import (
     comparison_tables,
     control,
     cortical_thickness,
@@ -22,13 +22,13 @@ from nullforest.evaluation.paper import (
     low_dimensional,
     power,
 )
-from nullforest.evaluation.paper.experiment import Experiment, Finished, Size
-from nullforest.evaluation.paper.figures import png
-from nullforest.evaluation.paper.page import render_page
-from nullforest.evaluation.paper.printed_rates import compared
-from nullforest.evaluation.paper.running import finished_results, run_cells
-from nullforest.evaluation.paper.store import Store
-from nullforest.evaluation.paper.verdict import Facts, markdown, verdict
+from reproduction.experiment import Experiment, Finished, Size
+from reproduction.figures import png
+from reproduction.page import render_page
+from reproduction.printed_rates import compared
+from reproduction.running import finished_results, run_cells
+from reproduction.store import Store
+from reproduction.verdict import Facts, markdown, verdict
 
 EXPERIMENTS = (
     low_dimensional.EXPERIMENT,
@@ -128,7 +128,7 @@ def reproduce(
     Examples
     --------
     >>> import tempfile
-    >>> from nullforest.evaluation.paper import reproduce
+    >>> from reproduction import reproduce
     >>> done = reproduce(["control"], out=tempfile.mkdtemp(), size="tiny", jobs=1)
     >>> done.finished["control"].table.columns[:5].tolist()
     ['strategy', 'n_samples', 'n_features', 'relevant_share', 'null']

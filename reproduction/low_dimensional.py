@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.claims import ADDED, Claim
-from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Size
-from nullforest.evaluation.paper.figures import COLOURS, facets, panels
-from nullforest.evaluation.paper.outcomes import NULLS, read_outcomes
-from nullforest.evaluation.paper.rate_tables import curve_table, setting
-from nullforest.evaluation.paper.stop_rules import StopRule
-from nullforest.evaluation.paper.store import Cell
+from reproduction.claims import ADDED, Claim
+from reproduction.experiment import Experiment, Parameters, Results, Size
+from reproduction.figures import COLOURS, facets, panels
+from reproduction.outcomes import NULLS, read_outcomes
+from reproduction.rate_tables import curve_table, setting
+from reproduction.stop_rules import StopRule
+from reproduction.store import Cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

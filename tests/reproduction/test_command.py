@@ -1,16 +1,25 @@
-"""`nullforest reproduce` runs, resumes and refuses bad input."""
+"""`python -m reproduction` runs, resumes and refuses bad input."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reproduction.__main__ import app
+from typer.testing import CliRunner, Result
 
-from nullforest.cli import reproduce as command
-from nullforest.evaluation import paper
-from nullforest.evaluation.paper import low_dimensional
+from reproduction import low_dimensional, publishing
 
-from .conftest import Run
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run() -> Run:
+    def invoke(*arguments: object) -> Result:
+        return CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "200"})
+
+    return invoke
 
 
 @pytest.fixture
@@ -19,13 +28,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(low_dimensional.SETTINGS, "quick", low_dimensional.SETTINGS["tiny"])
 
 
-def test_command_and_library_name_the_same_experiments() -> None:
-    assert command.NAMES == paper.NAMES
-
-
 @pytest.mark.usefixtures("small")
 def test_results_land_in_the_folder_and_are_used_again(run: Run, tmp_path: Path) -> None:
-    arguments = ["reproduce", "low_dimensional", "--quick", "--runs", 2, "--jobs", 1, "--out"]
+    arguments = ["low_dimensional", "--quick", "--runs", 2, "--jobs", 1, "--out"]
     result = run(*arguments, tmp_path)
     assert result.exit_code == 0, result.output
     assert "low_dimensional: 100%" in result.output
@@ -42,16 +47,32 @@ def test_results_land_in_the_folder_and_are_used_again(run: Run, tmp_path: Path)
     assert (tmp_path / "low_dimensional.csv").read_bytes() == first
 
 
+@pytest.mark.usefixtures("small")
+def test_published_tables_figures_and_page(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "PUBLISHED", tmp_path / "published")
+    monkeypatch.setattr(publishing, "PAGE", tmp_path / "page.md")
+    arguments = ["low_dimensional", "--quick", "--runs", 2, "--jobs", 1, "--publish", "--out"]
+    assert run(*arguments, tmp_path / "out").exit_code == 0
+    names = {path.name for path in (tmp_path / "published").iterdir()}
+    assert names == {"facts.json", "low_dimensional.csv", "low_dimensional.png"}
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert f"({publishing.FIGURES}low_dimensional.png)" in page
+    assert page.endswith(publishing.MAPS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--maps", "none.npz"], "no file"),
         (["power", "--finished"], "No setting is finished"),
+        (["nothing"], "no experiment"),
     ],
 )
 def test_bad_requests_end_with_a_sentence(
     run: Run, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
-    result = run("reproduce", *arguments, "--out", tmp_path / "out")
+    result = run(*arguments, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert words in result.output

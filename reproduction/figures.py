@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import optional
-from nullforest.evaluation.paper.experiment import Parameters, Results, grid
-from nullforest.evaluation.paper.rate_tables import ALPHAS
+from reproduction.experiment import Parameters, Results, grid
+from reproduction.rate_tables import ALPHAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.experiment import STRATEGY, Parameters, Results
-from nullforest.evaluation.paper.outcomes import NULLS, Outcome, read_outcomes
-from nullforest.evaluation.paper.stop_rules import StopRule
-from nullforest.evaluation.paper.store import Cell
+from reproduction.experiment import STRATEGY, Parameters, Results
+from reproduction.outcomes import NULLS, Outcome, read_outcomes
+from reproduction.stop_rules import StopRule
+from reproduction.store import Cell
 
 #: The levels of the paper's figures; its printed tables have others.
 ALPHAS = (0.01, 0.001)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper.claims import ADDED, Claim
-from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Settings
-from nullforest.evaluation.paper.figures import COLOURS, PALETTE, facets, panels, words
-from nullforest.evaluation.paper.outcomes import NULLS
-from nullforest.evaluation.paper.rate_tables import curve_table
-from nullforest.evaluation.paper.stop_rules import BEST_RULE, StopRule
-from nullforest.evaluation.paper.store import Cell
+from reproduction.claims import ADDED, Claim
+from reproduction.experiment import Experiment, Parameters, Results, Settings
+from reproduction.figures import COLOURS, PALETTE, facets, panels, words
+from reproduction.outcomes import NULLS
+from reproduction.rate_tables import curve_table
+from reproduction.stop_rules import BEST_RULE, StopRule
+from reproduction.store import Cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

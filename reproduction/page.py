@@ -6,8 +6,8 @@ import base64
 from collections.abc import Iterable
 from html import escape
 
-from nullforest.evaluation.paper.experiment import Finished
-from nullforest.evaluation.paper.verdict import Facts
+from reproduction.experiment import Finished
+from reproduction.verdict import Facts
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from nullforest.evaluation.paper import high_dimensional
-from nullforest.evaluation.paper.claims import Claim, in_settings
-from nullforest.evaluation.paper.experiment import Experiment, Parameters, Results, Settings
-from nullforest.evaluation.paper.figures import PALETTE, facets, mark_levels, panels
-from nullforest.evaluation.paper.outcomes import Outcome, read_outcomes
-from nullforest.evaluation.paper.rate_tables import RATES, rate_row
-from nullforest.evaluation.paper.stop_rules import BEST_RULE, STOP_RULES, StopRule
-from nullforest.evaluation.paper.store import Cell, Record
 from nullforest.nulls.paper import PaperNull
+from reproduction import high_dimensional
+from reproduction.claims import Claim, in_settings
+from reproduction.experiment import Experiment, Parameters, Results, Settings
+from reproduction.figures import PALETTE, facets, mark_levels, panels
+from reproduction.outcomes import Outcome, read_outcomes
+from reproduction.rate_tables import RATES, rate_row
+from reproduction.stop_rules import BEST_RULE, STOP_RULES, StopRule
+from reproduction.store import Cell, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ class Cell:
     Attributes
     ----------
     kind : str
-        What is computed: a name in `nullforest.evaluation.paper.computing`.
+        What is computed: a name in `reproduction.computing`.
     parameters : mapping of str to number, str or None
     """
 

@@ -10,10 +10,10 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import poisson
 
-from nullforest.evaluation.paper import printed_rates
-from nullforest.evaluation.paper.claims import ADDED, ENOUGH_RUNS, held
-from nullforest.evaluation.paper.experiment import Finished
-from nullforest.evaluation.paper.stop_rules import BEST_RULE
+from reproduction import printed_rates
+from reproduction.claims import ADDED, ENOUGH_RUNS, held
+from reproduction.experiment import Finished
+from reproduction.stop_rules import BEST_RULE
 
 _METHOD = {"model": "the model", "permutation": "permutation testing"}
 _READING = {
@@ -39,19 +39,19 @@ _HEAD = """# Does the paper reproduce?
 
 {total} The paper is Konukoglu and
 Ganz, *Approximate False Positive Rate Control in Selection Frequency for Random Forest*,
-arXiv:1410.2838. This page is written by `nullforest reproduce` from its own tables, not by hand.
+arXiv:1410.2838. This page is written by `python -m reproduction` from its own tables, not by hand.
 All numbers on it are measured.
 
 ## Verdict
 
 {claims}
 {printed}
-**What was run by default.** `nullforest reproduce` repeats the paper's experiments, at the paper's
-sizes unless `--quick` is given, with the paper's null model and, for comparison, the bagged null
-model (the null model that accounts for trees sharing one sample). The default of `nf.select` for
-forests grown here, the probe null model, is measured in the calibration study instead. Version
-{facts.version}, seed {facts.seed}, {facts.hours:.2f} hours of one processor core; cortical maps:
-{facts.maps}.
+**What was run by default.** `python -m reproduction` (in the repository: `make reproduction`)
+repeats the paper's experiments, at the paper's sizes unless `--quick` is given, with the paper's
+null model and, for comparison, the bagged null model (the null model that accounts for trees
+sharing one sample). The default of `nf.select` for forests grown here, the probe null model, is
+measured in the calibration study instead. Version {facts.version}, seed {facts.seed},
+{facts.hours:.2f} hours of one processor core; cortical maps: {facts.maps}.
 
 **What is assumed.** The printed rates are means of 20 runs whose standard deviation is not given;
 ours is used instead. A printed number agrees with ours if they differ by at most two standard
