@@ -15,12 +15,12 @@ import argparse
 from typing import Any
 
 from joblib import Parallel, delayed
+
+from reproduction import comparison_tables as comparison
 from reproduction.computing import one_forest
 from reproduction.experiment import grid
 from reproduction.printed_rates import compared, ranking
 from reproduction.stop_rules import StopRule
-
-from reproduction import comparison_tables as comparison
 from studies.markdown import markdown
 from studies.records import Records, with_progress
 

@@ -5,11 +5,11 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+
+import nullforest as nf
 from studies import power_page, speed_page
 from studies.calibration import page as calibration
 from studies.pages import DOCS, PAGES
-
-import nullforest as nf
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -34,7 +34,7 @@ def test_every_name_of_the_reference_has_an_example():
 
 
 def test_every_public_name_is_in_the_reference_and_every_page_in_the_contents():
-    folders = {"baselines", "datasets", "importances", "plots", "simulate"}
+    folders = {"baselines", "datasets", "plots", "simulate"}
     names = {f"nullforest.{name}" for name in {*nf.__all__} - folders - {"wrappers"}}
     names |= {f"nullforest.{folder}.{n}" for folder in folders for n in getattr(nf, folder).__all__}
     assert not names - reference()

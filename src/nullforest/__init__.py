@@ -24,13 +24,8 @@ if TYPE_CHECKING:
     from nullforest.estimators.wrappers import KnockOut as KnockOut
     from nullforest.estimators.wrappers import StabilitySelection as StabilitySelection
     from nullforest.evaluation import baselines as baselines
-    from nullforest.evaluation import importances as importances
-    from nullforest.evaluation.auditing import Audit as Audit
     from nullforest.evaluation.auditing import audit as audit
-    from nullforest.evaluation.comparison import Comparison as Comparison
-    from nullforest.evaluation.comparison import compare as compare
-    from nullforest.evaluation.comparison import compare_runs as compare_runs
-    from nullforest.evaluation.planning import PowerPlan as PowerPlan
+    from nullforest.evaluation.baselines.comparison import compare as compare
     from nullforest.evaluation.planning import plan as plan
     from nullforest.features.clusters import find_clusters as find_clusters
     from nullforest.features.correlated import find_correlated as find_correlated
@@ -77,9 +72,9 @@ _NAMES = {
     "estimators.selector": "ForestSelector",
     "estimators.wrappers": "BackwardElimination ForwardSelection GroupSelector KnockOut "
     "StabilitySelection",
-    "evaluation.auditing": "Audit audit",
-    "evaluation.comparison": "Comparison compare compare_runs",
-    "evaluation.planning": "PowerPlan plan",
+    "evaluation.auditing": "audit",
+    "evaluation.baselines.comparison": "compare",
+    "evaluation.planning": "plan",
     "features.correlated": "find_correlated",
     "features.clusters": "find_clusters",
     "features.genes": "select_genes",
@@ -100,7 +95,6 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 _FOLDERS = {
     "baselines": "evaluation.baselines",
     "datasets": "datasets",
-    "importances": "evaluation.importances",
     "plots": "report.plots",
     "simulate": "datasets.simulate",
     "wrappers": "estimators.wrappers",

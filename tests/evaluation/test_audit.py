@@ -9,7 +9,7 @@ from scipy import stats
 import nullforest as nf
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.auditing import interval, qq_points
-from nullforest.evaluation.baselines.relabelling import Labels
+from nullforest.evaluation.relabelling import Labels
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 200))

@@ -81,7 +81,7 @@ COMMANDS: dict[str, tuple[int, dict[str, list[str] | None]]] = {
     "plan": (
         2,
         {**_LEVEL, **_NULL, **_QUIET, "--table": _OUT, "--json": _OUT, "--jobs": ["1"]}
-        | {"--forest": ["good.tally", "bad.tally", "text"], "--runs": ["1", "2"]},
+        | {"--runs": ["1", "2"]},
     ),
     "simulate": (
         2,

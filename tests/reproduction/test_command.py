@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reproduction.__main__ import app
 from typer.testing import CliRunner, Result
 
 from reproduction import low_dimensional, publishing
+from reproduction.__main__ import app
 
 Run = Callable[..., Result]
 

@@ -7,14 +7,14 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+
+from nullforest._util.errors import InputError
+from reproduction import NAMES, experiments, reproduce
 from reproduction.computing import compute
 from reproduction.experiment import Size
 from reproduction.outcomes import Outcome, outcome_of, read_outcomes
 from reproduction.running import finished_results, run_cells, unfinished, work
 from reproduction.store import Cell, Store
-
-from nullforest._util.errors import InputError
-from reproduction import NAMES, experiments, reproduce
 
 
 @pytest.fixture(scope="module")

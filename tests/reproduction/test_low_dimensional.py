@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
+
 from reproduction.computing import compute
 from reproduction.low_dimensional import EXPERIMENT
-from scipy.special import ndtr
 
 
 @pytest.fixture(scope="module")

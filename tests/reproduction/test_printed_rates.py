@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+
 from reproduction.experiment import Finished
 from reproduction.printed_rates import (
     best,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from reproduction import low_dimensional
 from reproduction.printed_rates import best, best_reading, compared, ranking
 from reproduction.stop_rules import BEST_RULE
 from studies.records import RESULTS
-
-from reproduction import low_dimensional
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 

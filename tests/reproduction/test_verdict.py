@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+
 from reproduction.claims import ENOUGH_RUNS, Claim, held
 from reproduction.experiment import Finished
 from reproduction.page import render_page

@@ -23,6 +23,7 @@ import nullforest as nf
 import reproduction
 from nullforest.forest.blocks import blocks_of
 from nullforest.run import backends as compute
+from studies.published.variable_permutation import variable_permutation
 
 BACKENDS = ("dask", "ray", "joblib")
 
@@ -221,9 +222,7 @@ def test_everything_goes_through_the_same_door(around, backend, data, monkeypatc
 
     def answers(place):
         permuted = nf.baselines.label_permutation(X, y, permutations=6, **tiny)
-        shuffled = nf.baselines.variable_permutation(
-            X, y, permutations=5, features=[0, 3, 7], **tiny
-        )
+        shuffled = variable_permutation(X, y, permutations=5, features=[0, 3, 7], **tiny)
         audited = nf.audit(X, y, nulls=["paper"], permutations=3, **tiny)
         stable = nf.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
         planned = nf.plan(40, 30, 3, trees=[10], candidates=[5], runs=2, progress=False)

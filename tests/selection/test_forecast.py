@@ -57,13 +57,6 @@ def test_a_large_forest_needs_no_more_trees():
         nf.more_trees(forecast.selection, factors=(1,))
 
 
-def test_a_null_distribution_that_is_not_known_for_more_trees_is_said():
-    X, y, _ = nf.simulate.independent(60, 40, 4, 0.7)
-    other = nf.baselines.janitza(X, y, trees=50)
-    with pytest.raises(nf.InputError, match="is not known for more trees"):
-        nf.more_trees(other)
-
-
 def test_more_trees_select_on_real_data_what_was_forecast():
     # From a mean count of .8, at which single probes of the 12 known are selected.
     leukemia = nf.datasets.load_leukemia_sex()

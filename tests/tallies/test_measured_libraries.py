@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from studies import libraries, libraries_page
 
 import nullforest as nf
-from nullforest.evaluation.packages.r_packages import has_r_package
+from studies import libraries, libraries_page
+from studies.packages.r_packages import has_r_package
 
 #: What the result says, by a part of the setting.
 SENTENCES = {

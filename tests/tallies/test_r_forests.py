@@ -13,8 +13,8 @@ import pytest
 
 import nullforest as nf
 from naive import foreign_forests as naive
-from nullforest.evaluation.packages.r_packages import has_r_package
 from nullforest.tallies.tally import COUPLING_EDGES
+from studies.packages.r_packages import has_r_package
 
 SOURCE = Path(__file__).parents[2] / "r" / "nullforest.R"
 #: Each forest with the dump of its own package: feature of every internal node, tree by tree.

@@ -321,21 +321,6 @@ def bins_of(word: str) -> int | Literal["auto"] | None:
     return int(word)
 
 
-@dataclass(frozen=True)
-class PublishedGrowing(Growing):
-    """How the forests of published tests are grown: by default in the proportions of the paper."""
-
-    trees: Annotated[
-        str, _forest(metavar="N|auto", help="Number of trees; auto: F/10, 1 000 to 10 000.")
-    ] = "auto"
-    candidates: Annotated[
-        int | None, _forest(min=1, help="Features compared at each node.", show_default="F/20")
-    ] = None
-    max_depth: Annotated[
-        int, _forest(min=0, help="Most splits between root and leaf; 0 for no limit.")
-    ] = 0
-
-
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Turn every parameter that is a group into the options of that group."""
     hints = get_type_hints(command, include_extras=True)

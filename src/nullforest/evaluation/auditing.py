@@ -24,7 +24,7 @@ from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
 from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
-from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
+from nullforest.evaluation.relabelling import Labels, grow_permuted
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import decide
@@ -224,6 +224,8 @@ def audit(
     Returns
     -------
     Audit
+        With `table` (rate reached, its interval and ratio for each null model and level),
+        `verdict()`, `plot(path)`, `to_csv(path)` and `to_json(path)`.
 
     Examples
     --------

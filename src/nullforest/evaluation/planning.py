@@ -132,6 +132,8 @@ def plan(
     Returns
     -------
     PowerPlan
+        With `table` (power, rates, thresholds and levels by candidates and trees), the smallest
+        sufficient `trees` and `candidates`, and `headline()`.
 
     Notes
     -----

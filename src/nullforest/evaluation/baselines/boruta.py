@@ -30,18 +30,18 @@ from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.data.dense import as_matrix
 from nullforest.data.rank_table import RankTable
-from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.evaluation.importances import nodes_below
+from nullforest.evaluation.baselines.importances import importance, nodes_below
+from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.forest.forest import Forest
 from nullforest.forest.permutation import permuted_errors
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import adjust
-from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
 Correction = Literal["bonferroni", "fdr"]
+Statistic = Literal["gini", "permutation", "frequency"]
 #: The best of too few shadows is exceeded too easily (the number of both other implementations).
 FEWEST_SHADOWS = 5
 _UNDECIDED, _CONFIRMED, _REJECTED = 0, 1, -1
@@ -51,7 +51,7 @@ def boruta(
     X: Any,
     y: Any,
     *,
-    statistic: Literal["gini", "permutation", "frequency"] = "gini",
+    statistic: Statistic = "gini",
     rounds: int = 100,
     percentile: float = 100.0,
     correction: Correction = "bonferroni",
@@ -61,7 +61,7 @@ def boruta(
     max_seconds: float | None = None,
     progress: Report | None = None,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select the features that exceed the best of their shuffled shadows in most rounds.
 
     Parameters
@@ -84,8 +84,8 @@ def boruta(
 
     Returns
     -------
-    Selection
-        `support` marks confirmed features. `values` are the hits, `null.details` names the
+    BaselineResult
+        `support` marks confirmed features. `values` are the hits, `details` names the
         features that stayed undecided. The p-values are P(Bin(n, ½) ≥ hits) after the last
         round of the feature.
 
@@ -141,21 +141,20 @@ def boruta(
         source="nullforest, rounds of Boruta without their shadows",
     )
     note = f"{len(undecided)} features stayed undecided after {done} rounds."
-    return selection_from(
+    return BaselineResult.of(
         np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
-        hits.astype(np.float64),
-        Reference(
-            "Boruta", played / 2, {"rounds": done, "undecided": tally.names[undecided].tolist()}
-        ),
-        statistic="hits against the best shadow",
-        tally=tally,
         alpha=alpha,
         error="fwer" if correction == "bonferroni" else "fdr",
+        support=state == _CONFIRMED,
+        test="Boruta",
+        statistic="hits against the best shadow",
+        values=hits.astype(np.float64),
+        expected=played / 2,
+        tally=tally,
         forests=done,
         seconds=monotonic() - start,
-        one_threshold=False,
-        support=state == _CONFIRMED,
         notes=(note,) if len(undecided) else (),
+        details={"rounds": done, "undecided": tally.names[undecided].tolist()},
     )
 
 
@@ -171,7 +170,7 @@ def _check(statistic: str, rounds: int, percentile: float, correction: str) -> N
 def _round(
     active: NDArray[Any],
     y: Any,
-    statistic: str,
+    statistic: Statistic,
     number: int,
     seed: int,
     n_jobs: int,
@@ -194,10 +193,8 @@ def _round(
         n_jobs=n_jobs,
         **(usual | settings | {"keep_trees": True, "oob": False, "probes": 0}),
     )
-    if statistic == "frequency":
-        return forest, forest.tally.counts.astype(np.float64)
-    if statistic == "gini":
-        return forest, forest.gini_importance
+    if statistic != "permutation":
+        return forest, importance(forest, both, statistic)
     mean, deviation = permuted_errors(forest, both, n_jobs=n_jobs)
     return forest, mean / np.where(deviation > 0, deviation, np.inf)
 

@@ -23,17 +23,13 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
-from nullforest.data.rank_table import RankTable
-from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.evaluation.baselines.statistics import Statistic, instrument
-from nullforest.evaluation.baselines.stopping import Stop, Stopping
+from nullforest.evaluation.baselines import BaselineResult
+from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
 from nullforest.features.numbers import feature_numbers
-from nullforest.forest.settings import paper_settings
-from nullforest.nulls.distribution import check_alpha
 from nullforest.run import backends as compute
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import Selection
+from studies.published.stopping import Stop, Stopping
 
 
 def variable_permutation(
@@ -52,13 +48,13 @@ def variable_permutation(
     max_seconds: float | None = None,
     progress: Report | None = None,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select the features whose importance falls when they alone are permuted.
 
     Parameters
     ----------
     X, y, alpha, error, n_jobs, progress, **settings
-        As in :func:`label_permutation`.
+        As in :func:`nullforest.baselines.label_permutation`.
     statistic : {"permutation", "gini", "frequency", "corrected_gini"}
         The importance that is tested.
     features : sequence of int or mask, optional
@@ -77,7 +73,7 @@ def variable_permutation(
 
     Returns
     -------
-    Selection
+    BaselineResult
 
     References
     ----------
@@ -88,31 +84,30 @@ def variable_permutation(
 
     Examples
     --------
-    >>> import numpy as np, nullforest as nf
+    >>> import numpy as np
+    >>> from studies.published.variable_permutation import variable_permutation
     >>> X = np.random.default_rng(0).normal(size=(60, 8))
-    >>> s = nf.baselines.variable_permutation(X, X[:, 5] > 0, trees=50, permutations=59)
+    >>> s = variable_permutation(X, X[:, 5] > 0, trees=50, permutations=59)
     >>> bool(s.support[5]), s.forests < 1 + 8 * 59
     (True, True)
     """
     start = monotonic()
-    check_alpha(alpha)
     rule = Stopping(stop, permutations, alpha, exceedances)
     if error != "fpr" and stop in ("certain", "sprt"):
         raise InputError(
             f"stop={stop!r} decides at alpha for each feature on its own; for error={error!r} use "
             "stop='besag_clifford' or 'none'."
         )
-    table = RankTable.of(X, n_jobs).numeric()
-    F = table.shape[1]
+    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    settings = dict(measured.settings)
+    F = measured.n_features
     tested = (np.arange(F) if features is None else feature_numbers(features, F)).tolist()
-    tool = instrument(table, statistic, seed=seed, n_jobs=n_jobs)
-    usual = paper_settings(tool.table.shape[1])
-    settings = usual | settings | {"n_jobs": n_jobs} | tool.settings
-    observed = grow(tool.table, y, seed=seed, **settings)
-    values = tool.read(observed)
+    observed = grow(measured.table, y, seed=seed, **settings)
+    values = measured.values(observed)
     pvalues, expected = np.ones(F), np.full(F, np.nan)
     used = np.zeros(F, np.int64)
-    task = _FeatureTest(table.matrix, y, values, statistic, rule, seed, settings)
+    matrix = measured.table.matrix[:, :F]
+    task = _FeatureTest(matrix, y, values, statistic, rule, seed, settings)
     backend = compute.find(settings.pop("backend", None))
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Permuting features", progress) as tell:
@@ -130,22 +125,19 @@ def variable_permutation(
         notes.append(f"Stopped by max_seconds after {done} of {len(tested)} features.")
     if done < F:
         notes.append(f"{F - done} features were not tested; their p-value is set to 1.")
-    return selection_from(
+    return BaselineResult.of(
         pvalues,
-        values,
-        Reference(
-            "variable permutation",
-            np.where(used > 0, expected, values),
-            {"stop": stop, "permutations": used.tolist()},
-        ),
-        statistic=tool.name,
-        tally=tool.tally(observed),
         alpha=alpha,
         error=error,
+        test="variable permutation",
+        statistic=MEASURES[statistic],
+        values=values,
+        expected=np.where(used > 0, expected, values),
+        tally=measured.tally(observed),
         forests=1 + int(used.sum()),
         seconds=monotonic() - start,
-        one_threshold=False,
         notes=tuple(notes),
+        details={"stop": stop, "permutations": used.tolist()},
     )
 
 
@@ -175,13 +167,12 @@ class _FeatureTest:
         work = np.array(self.matrix, order="F")  # one column is permuted here
         d = m = 0
         total, column = 0.0, work[:, f].copy()
-        n_jobs = self.settings["n_jobs"]
         while m == 0 or not self.rule.done(d, m):
             work[:, f] = column[stream(self.seed, COLUMNS, f, m).permutation(len(column))]
-            again = instrument(work, self.statistic, seed=self.seed, n_jobs=n_jobs)
+            again = MeasuredForests(work, self.statistic, seed=self.seed, **self.settings)
             seed = forest_seed(self.seed, COLUMNS, f, m)
-            forest = grow(again.table, self.y, seed=seed, backend="threads", **self.settings)
-            value = float(again.read(forest)[f])
+            forest = grow(again.table, self.y, seed=seed, backend="threads", **again.settings)
+            value = float(again.values(forest)[f])
             total, d, m = total + value, d + (value >= self.observed[f]), m + 1
             if tell is not None:
                 tell(m, self.rule.permutations)

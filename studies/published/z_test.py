@@ -20,16 +20,12 @@ import numpy as np
 from scipy import special
 
 from nullforest._util.errors import InputError
-from nullforest.data.rank_table import RankTable
-from nullforest.evaluation.baselines.results import Reference, selection_from
+from nullforest.evaluation.baselines import BaselineResult
+from nullforest.evaluation.baselines.importances import MeasuredForests
 from nullforest.forest.permutation import permuted_errors
-from nullforest.forest.settings import paper_settings
-from nullforest.nulls.distribution import check_alpha
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import Selection
 
-KIND = "Breiman and Cutler's z-test"
 WARNING = (
     "Strobl and Zeileis (2008) report that the power of Breiman and Cutler's test grows with the "
     "number of trees and falls with the number of samples; its z-scores grow with the root of the "
@@ -37,7 +33,7 @@ WARNING = (
 )
 
 
-def breiman_cutler(
+def z_test(
     X: Any,
     y: Any,
     *,
@@ -46,19 +42,19 @@ def breiman_cutler(
     seed: int = 0,
     n_jobs: int = -1,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select features by the z-score of their permutation importance.
 
     Parameters
     ----------
     X, y, error, seed, n_jobs, **settings
-        As in :func:`label_permutation`.
+        As in :func:`nullforest.baselines.label_permutation`.
     alpha : float
         Nominal level of the error rate; it is *not* held, see the text of the module.
 
     Returns
     -------
-    Selection
+    BaselineResult
         Its `values` are the z-scores.
 
     References
@@ -69,33 +65,31 @@ def breiman_cutler(
 
     Examples
     --------
-    >>> import numpy as np, nullforest as nf
+    >>> import numpy as np
+    >>> from studies.published.z_test import z_test
     >>> X = np.random.default_rng(0).normal(size=(60, 40))
-    >>> s = nf.baselines.breiman_cutler(X, X[:, 5] > 0, trees=200, error="fwer")
+    >>> s = z_test(X, X[:, 5] > 0, trees=200, error="fwer")
     >>> bool(s.support[5]), int(s.values.argmax())
     (True, 5)
     """
     start = monotonic()
-    check_alpha(alpha)
-    table = RankTable.of(X, n_jobs).numeric()
-    usual = paper_settings(table.shape[1])
-    settings = {**usual, "probes": 0, **settings, "keep_trees": True, "oob": False}
-    forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
+    measured = MeasuredForests(X, "permutation", seed=seed, n_jobs=n_jobs, **settings)
+    forest = grow(measured.table, y, seed=seed, **measured.settings)
     if forest.n_trees < 2:
         raise InputError("One tree has no standard error; grow at least two trees.")
-    mean, deviation = permuted_errors(forest, table, n_jobs=n_jobs)
+    mean, deviation = permuted_errors(forest, measured.table, n_jobs=n_jobs)
     # A feature that no tree uses, or that changes nothing anywhere, has no evidence: z = 0.
     z = mean * np.sqrt(forest.n_trees) / np.where(deviation > 0, deviation, np.inf)
-    return selection_from(
+    return BaselineResult.of(
         special.ndtr(-z),
-        z,
-        Reference(KIND, np.zeros(len(z))),
-        statistic="z-score of the permutation importance",
-        tally=forest.tally,
         alpha=alpha,
         error=error,
+        test="Breiman and Cutler's z-test",
+        statistic="z-score of the permutation importance",
+        values=z,
+        expected=np.zeros(len(z)),
+        tally=forest.tally,
         forests=1,
         seconds=monotonic() - start,
-        one_threshold=True,
         notes=(WARNING,),
     )

@@ -5,7 +5,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.evaluation.baselines.janitza import mirrored_pvalues
-from nullforest.evaluation.packages import PACKAGES, PackageTask
+from studies.packages import PACKAGES, PackageTask
 
 X, Y, RELEVANT = nf.simulate.independent(80, 120, 6, relevance=0.6, seed=2)
 TREES, CANDIDATES, B = 200, 12, 99

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from nullforest.evaluation.packages.package import PackageResult, PackageTask
+from studies.packages.package import PackageResult, PackageTask
 
 
 class BorutaPy:
@@ -18,7 +18,7 @@ class BorutaPy:
     def missing(self) -> str:
         """Why it cannot be run here; empty if it can."""
         if find_spec("boruta") is None:
-            return "boruta_py is not installed; pip install 'nullforest[compare]'"
+            return "boruta_py is not installed; pip install Boruta"
         return ""
 
     def run(self, task: PackageTask) -> PackageResult:

@@ -26,26 +26,15 @@ from scipy import stats
 
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.randomness import COPIES, forest_seed, stream
-from nullforest.data.dense import as_matrix
 from nullforest.data.rank_table import RankTable
 from nullforest.features.interactions import levels_of
 from nullforest.forest.forest import Forest
 from nullforest.forest.permutation import permuted_errors
 from nullforest.forest.settings import paper_settings
+from nullforest.nulls.distribution import Floats
 from nullforest.run.growing import grow
-from nullforest.tallies.tally import Names, Tally
+from nullforest.tallies.tally import Tally
 
-__all__ = [
-    "agreement",
-    "corrected_gini",
-    "frequency",
-    "gini",
-    "importances",
-    "minimal_depth",
-    "permutation",
-]
-
-Floats = NDArray[np.float64]
 Measure = Literal["frequency", "gini", "corrected_gini", "permutation", "minimal_depth"]
 #: The measures and what tables call them.
 MEASURES: dict[Measure, str] = {
@@ -55,46 +44,23 @@ MEASURES: dict[Measure, str] = {
     "permutation": "permutation importance",
     "minimal_depth": "minimal depth",
 }
+#: The measures that can be tested.
+Statistic = Literal["frequency", "gini", "corrected_gini", "permutation"]
+STATISTICS: tuple[Statistic, ...] = ("frequency", "gini", "corrected_gini", "permutation")
 
 
-def frequency(forest: Forest) -> Floats:
-    """Number of nodes that each feature splits.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(60, 9))
-    >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
-    >>> int(nf.importances.frequency(forest).argmax())
-    2
-    """
-    return forest.tally.counts.astype(np.float64)
-
-
-def gini(forest: Forest) -> Floats:
-    """Decrease of impurity at the nodes of each feature; the sum over features is 1.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(60, 9))
-    >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
-    >>> share = nf.importances.gini(forest)
-    >>> int(share.argmax()), round(float(share.sum()), 6)
-    (2, 1.0)
-    """
-    return forest.gini_importance
-
-
-def permutation(forest: Forest, X: Any, *, n_jobs: int = -1) -> Floats:
-    """Mean over trees of the increase of the out-of-bag error when the feature is shuffled.
+def importance(forest: Forest, X: Any, measure: Measure, *, n_jobs: int = -1) -> Floats:
+    """One measure of a grown forest.
 
     Parameters
     ----------
     forest : Forest
-        Grown with `keep_trees=True`.
+        "permutation" and "minimal_depth" need trees: `keep_trees=True`.
     X : array-like or RankTable, (S, F)
         The data it was grown on.
+    measure : {"frequency", "gini", "permutation", "minimal_depth"}
+        Small is important in "minimal_depth", large in all others. For "corrected_gini", which
+        needs a forest of its own, see :func:`corrected_gini`.
     n_jobs : int
         Threads.
 
@@ -103,26 +69,21 @@ def permutation(forest: Forest, X: Any, *, n_jobs: int = -1) -> Floats:
     >>> import numpy as np, nullforest as nf
     >>> X = np.random.default_rng(0).normal(size=(60, 9))
     >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
-    >>> int(nf.importances.permutation(forest, X).argmax())
+    >>> int(nf.baselines.importance(forest, X, "permutation").argmax())
     2
     """
-    return permuted_errors(forest, X, n_jobs=n_jobs)[0]
+    check_known("importance", measure, [name for name in MEASURES if name != "corrected_gini"])
+    if measure == "frequency":
+        return forest.tally.counts.astype(np.float64)
+    if measure == "gini":
+        return forest.gini_importance
+    if measure == "permutation":
+        return permuted_errors(forest, X, n_jobs=n_jobs)[0]
+    return _minimal_depth(forest)
 
 
-def minimal_depth(forest: Forest) -> Floats:
-    """Mean over trees of the depth of the first split on each feature (the root has depth 0).
-
-    A tree that does not use the feature counts with the depth of its deepest leaf. Small means
-    important.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(60, 9))
-    >>> forest = nf.grow(X, X[:, 2] > 0, trees=50)
-    >>> int(nf.importances.minimal_depth(forest).argmin())
-    2
-    """
+def _minimal_depth(forest: Forest) -> Floats:
+    """Mean over trees of the depth of the first split on each feature (the root has depth 0)."""
     if forest.trees is None:
         raise InputError("The trees were not kept; grow with keep_trees=True to measure depths.")
     T, F = forest.n_trees, forest.tally.n_features
@@ -137,17 +98,6 @@ def minimal_depth(forest: Forest) -> Floats:
     place, first = np.unique(np.concatenate(places), return_index=True)
     saved = deepest[place // F] - np.concatenate(depths)[first]
     return np.asarray((deepest.sum() - np.bincount(place % F, saved, F)) / T)
-
-
-def with_shuffled_copies(X: Any, seed: int) -> NDArray[Any]:
-    """X, and beside it X with its samples shuffled: (S, 2F).
-
-    One permutation serves all copies, so that they are correlated with each other as the features
-    are, and independent of the label.
-    """
-    matrix = X.matrix if isinstance(X, RankTable) else as_matrix(X)[0]
-    order = stream(seed, COPIES).permutation(len(matrix))
-    return np.asfortranarray(np.hstack([matrix, matrix[order]]))
 
 
 def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Floats:
@@ -165,41 +115,74 @@ def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **setting
     --------
     >>> import numpy as np, nullforest as nf
     >>> X = np.random.default_rng(0).normal(size=(60, 40))
-    >>> corrected = nf.importances.corrected_gini(X, X[:, 3] > 0, trees=100)
+    >>> corrected = nf.baselines.corrected_gini(X, X[:, 3] > 0, trees=100)
     >>> int(corrected.argmax()), bool((corrected < 0).any())
     (3, True)
     """
-    settings = {"keep_trees": False, "oob": False, "probes": 0, **settings}
-    settings.pop("feature_names", None)
-    both = with_shuffled_copies(X, seed)
-    settings = paper_settings(both.shape[1]) | settings
-    return corrected_from(grow(both, y, seed=seed, n_jobs=n_jobs, **settings))
+    measured = MeasuredForests(X, "corrected_gini", seed=seed, n_jobs=n_jobs, **settings)
+    return measured.values(grow(measured.table, y, seed=seed, **measured.settings))
 
 
-def corrected_from(forest: Forest) -> Floats:
-    """The corrected importance from a forest on features and copies."""
-    share = forest.sums["importance"] / forest.n_trees
-    F = len(share) // 2
-    return np.asarray(share[:F] - share[F:])
+class MeasuredForests:
+    """The forests of which a test measures one statistic: their data, settings and reading.
 
+    Forests for the corrected Gini importance grow on the features and, beside them, on copies with
+    their samples shuffled. One permutation serves all copies, so that they are correlated with
+    each other as the features are, and independent of the label.
 
-def without_copies(forest: Forest, names: Names | None) -> Tally:
-    """The tally of the features themselves, from a forest on features and copies.
-
-    Nodes that split on a copy are left out; the trees must have been kept.
+    Parameters
+    ----------
+    X : array-like or RankTable, (S, F)
+        Sorted once for all forests.
+    statistic : {"frequency", "gini", "corrected_gini", "permutation"}
+    seed : int
+        Seed of the shuffling.
+    n_jobs : int
+        Threads.
+    **settings
+        Settings of the forests; for the rest they have the proportions of the paper.
     """
-    F = forest.tally.n_features // 2
-    return Tally(
-        counts=forest.tally.counts[:F],
-        nodes_per_tree=nodes_below(forest, F),
-        pool_per_tree=np.full(forest.n_trees, F),
-        candidates=None,
-        n_samples=forest.tally.n_samples,
-        feature_names=names,
-        source="nullforest, with shuffled copies of the features",
-        lineage=forest.tally.lineage,
-        fingerprint=forest.tally.fingerprint,
-    )
+
+    def __init__(
+        self, X: Any, statistic: Statistic, *, seed: int, n_jobs: int, **settings: Any
+    ) -> None:
+        check_known("test of", statistic, STATISTICS)
+        self.statistic = statistic
+        self.table = RankTable.of(X, n_jobs, settings.pop("feature_names", None)).numeric()
+        self.names, self.n_features = self.table.feature_names, self.table.shape[1]
+        if statistic == "corrected_gini":
+            matrix = self.table.matrix
+            order = stream(seed, COPIES).permutation(len(matrix))
+            both = np.asfortranarray(np.hstack([matrix, matrix[order]]))
+            self.table = RankTable(both, n_jobs=n_jobs)
+        # The tally of features with copies leaves out the nodes of the copies.
+        keep_trees = statistic in ("permutation", "corrected_gini")
+        self.settings = paper_settings(self.table.shape[1]) | settings
+        self.settings |= {"n_jobs": n_jobs, "probes": 0, "oob": False, "keep_trees": keep_trees}
+
+    def values(self, forest: Forest) -> Floats:
+        """The statistic of each feature."""
+        if self.statistic != "corrected_gini":
+            return importance(forest, self.table, self.statistic, n_jobs=self.settings["n_jobs"])
+        share = forest.sums["importance"] / forest.n_trees
+        return np.asarray(share[: self.n_features] - share[self.n_features :])
+
+    def tally(self, forest: Forest) -> Tally:
+        """The tally of the features themselves."""
+        if self.statistic != "corrected_gini":
+            return forest.tally
+        F = self.n_features
+        return Tally(
+            counts=forest.tally.counts[:F],
+            nodes_per_tree=nodes_below(forest, F),
+            pool_per_tree=np.full(forest.n_trees, F),
+            candidates=None,
+            n_samples=forest.tally.n_samples,
+            feature_names=self.names,
+            source="nullforest, with shuffled copies of the features",
+            lineage=forest.tally.lineage,
+            fingerprint=forest.tally.fingerprint,
+        )
 
 
 def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
@@ -209,15 +192,6 @@ def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
     feature, offsets = forest.trees.arrays["feature"], forest.trees.offsets
     so_far = np.concatenate([[0], np.cumsum((feature >= 0) & (feature < n_features))])
     return np.asarray(so_far[offsets[1:]] - so_far[offsets[:-1]])
-
-
-def measure(forest: Forest, X: Any, which: str, *, n_jobs: int = -1) -> Floats:
-    """One measure of a grown forest, by its name; not "corrected_gini", which needs copies."""
-    if which == "permutation":
-        return permutation(forest, X, n_jobs=n_jobs)
-    measures = {"frequency": frequency, "gini": gini, "minimal_depth": minimal_depth}
-    check_known("importance", which, measures)
-    return measures[which](forest)
 
 
 def importances(
@@ -236,8 +210,9 @@ def importances(
     X, y, seed, n_jobs, **settings
         As :func:`nullforest.grow` takes them.
     which : sequence of str
-        Measures, keys of `MEASURES`. "corrected_gini" needs a second forest, grown with the same
-        settings on the features and their shuffled copies; all others share one.
+        Measures: "frequency", "gini", "corrected_gini", "permutation", "minimal_depth".
+        "corrected_gini" needs a second forest, grown with the same settings on the features and
+        their shuffled copies; all others share one.
 
     Returns
     -------
@@ -248,25 +223,26 @@ def importances(
     --------
     >>> import numpy as np, nullforest as nf
     >>> X = np.random.default_rng(0).normal(size=(60, 30))
-    >>> frame = nf.importances.importances(X, X[:, 3] > 0, ["frequency", "gini"], trees=50)
+    >>> frame = nf.baselines.importances(X, X[:, 3] > 0, ["frequency", "gini"], trees=50)
     >>> frame.idxmax().tolist()
     ['x3', 'x3']
     """
-    for name in list[str](which) or [""]:
-        check_known("importance", name, MEASURES)
-    table = RankTable.of(X, n_jobs).numeric()
+    for measure in list[str](which) or [""]:
+        check_known("importance", measure, MEASURES)
+    table = RankTable.of(X, n_jobs, settings.pop("feature_names", None)).numeric()
     settings = {**paper_settings(table.shape[1]), "probes": 0, "keep_trees": True, **settings}
     forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
+    copies_seed = forest_seed(seed, COPIES)
     columns = {
-        w: corrected_gini(table, y, seed=forest_seed(seed, COPIES), n_jobs=n_jobs, **settings)
-        if w == "corrected_gini"
-        else measure(forest, table, w, n_jobs=n_jobs)
-        for w in which
+        measure: corrected_gini(table, y, seed=copies_seed, n_jobs=n_jobs, **settings)
+        if measure == "corrected_gini"
+        else importance(forest, table, measure, n_jobs=n_jobs)
+        for measure in which
     }
     return pd.DataFrame(columns, index=pd.Index(forest.tally.names, name="feature"))
 
 
-def agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
+def rank_agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
     """Agreement of the measures on the ranking (the paper's Remark 1).
 
     Parameters
@@ -287,7 +263,7 @@ def agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
     --------
     >>> import pandas as pd, nullforest as nf
     >>> table = pd.DataFrame({"gini": [3.0, 2.0, 1.0], "minimal_depth": [0.0, 1.0, 2.0]})
-    >>> float(nf.importances.agreement(table, top=1)["spearman"].iloc[0])
+    >>> float(nf.baselines.rank_agreement(table, top=1)["spearman"].iloc[0])
     1.0
     """
     if not 1 <= top <= len(table):

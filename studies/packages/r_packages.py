@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.evaluation.packages.package import PackageResult, PackageTask
+from studies.packages.package import PackageResult, PackageTask
 
 SCRIPT = Path(__file__).with_suffix(".R")
 
