@@ -25,7 +25,7 @@ def strata_of(selection: Selection) -> list[dict[str, Any]]:
     []
     """
     numbers, null = selection.null.feature_strata, selection.null
-    if numbers is None or null.kind == "shadows" or not selection.tests_counts:
+    if numbers is None or null.kind == "shadows":
         return []
     names, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if len(names) < 2:
