@@ -73,7 +73,7 @@ def in_r(script: str) -> subprocess.CompletedProcess[str]:
 
 def needs(package: str) -> None:
     if not has_r_package(package):
-        pytest.skip(f"R has no package {package}; `make ranger` installs it")
+        pytest.skip(f"R has no package {package}; `make programs` installs it")
 
 
 @pytest.fixture(params=CASES)
