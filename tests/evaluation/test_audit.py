@@ -94,6 +94,7 @@ def test_time_that_runs_out_is_said():
         ({"alphas": []}, "at least one level"),
         ({"alphas": [2]}, "not an error rate"),
         ({"permutations": 1}, "at least 2"),
+        ({"shadows": 3}, "omit shadows"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(change, words):

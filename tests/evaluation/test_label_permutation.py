@@ -89,8 +89,8 @@ def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path):
     np.testing.assert_array_equal(ended.expected, whole.expected)
     empty = Exceedances.before_any(whole.values)
     state = empty.restored(Checkpoint.open(path, TEST))
-    assert state.done == B
-    assert empty.done == 0
+    assert state.permutations == B
+    assert empty.permutations == 0
     np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
     assert not empty.equal.any()  # adding changes nothing behind one's back
 

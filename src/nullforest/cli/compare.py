@@ -130,9 +130,9 @@ def _columns(relevant: str, names: list[str]) -> list[int]:
         raise InputError(f"--relevant {relevant} is not text in UTF-8; save it as UTF-8.") from None
     except (OSError, ValueError):  # no file, then, but names
         words = relevant.split(",")
-    wanted = [name.strip() for name in words if name.strip()]
+    named = [name.strip() for name in words if name.strip()]
     place = {name: i for i, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in place]
+    unknown = [name for name in named if name not in place]
     if unknown:
         raise InputError(f"--relevant names {unknown[0]!r}, which is no feature of the table.")
-    return [place[name] for name in wanted]
+    return [place[name] for name in named]

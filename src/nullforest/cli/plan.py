@@ -61,7 +61,7 @@ def plan(
     from nullforest.run.backends import connected
 
     with connected(cluster):
-        found = make_plan(
+        study = make_plan(
             n_samples,
             n_features,
             n_relevant,
@@ -80,14 +80,14 @@ def plan(
         )
     if table is not None:
         with writing(table) as file:
-            found.table.to_csv(file, index=False)
+            study.table.to_csv(file, index=False)
     if json is not None:
         with writing(json) as file:
-            rows = as_json.loads(found.table.to_json(orient="records", double_precision=15))
-            best = {name: getattr(found, name) for name in ("trees", "candidates", "power")}
-            answer = {"headline": found.headline(), **best, **found.settings, "table": rows}
+            rows = as_json.loads(study.table.to_json(orient="records", double_precision=15))
+            best = {name: getattr(study, name) for name in ("trees", "candidates", "power")}
+            answer = {"headline": study.headline(), **best, **study.settings, "table": rows}
             as_json.dump(answer, file, indent=2)
             file.write("\n")
-    screen.say(found.headline())
-    screen.show_frame(found.table.drop(columns=_IN_FILES))
+    screen.say(study.headline())
+    screen.show_frame(study.table.drop(columns=_IN_FILES))
     screen.say_written(path for path in (table, json) if path is not None)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, silent
+from nullforest._util.progress import Report, silent, step_of
 from nullforest._util.randomness import LABELS, forest_seed, stream
 from nullforest.data.rank_table import RankTable
 from nullforest.data.survival_times import survival_of
@@ -111,23 +111,19 @@ def grow_permuted(
     backend = compute.find(settings.pop("backend", None))
     if backend is not None:
         shared = (table, labels, seed, settings | {"n_jobs": 1})
-        done = first
+        n_grown = first
         for end, limit in [(least, None), (permutations, deadline)]:
-            tasks = range(done, min(end, permutations))
+            tasks = range(n_grown, min(end, permutations))
             for forest in compute.each(_permuted_forest, shared, tasks, backend, deadline=limit):
-                done += 1
-                progress(done, permutations)
+                n_grown += 1
+                progress(n_grown, permutations)
                 yield forest
         return
     for b in range(first, permutations):
-        left = None if deadline is None or b < least else deadline - monotonic()
-        if left is not None and left <= 0:
+        seconds = None if deadline is None or b < least else deadline - monotonic()
+        if seconds is not None and seconds <= 0:
             return
-
-        def within(trees: int, of: int, b: int = b) -> None:
-            progress(b + trees / of, permutations)
-
-        limits = {"max_seconds": left, "progress": within}
+        limits = {"max_seconds": seconds, "progress": step_of(progress, b, permutations)}
         forest = _permuted_forest(table, labels, seed, settings | limits, b)
         if forest.stopped_early:
             return

@@ -113,23 +113,23 @@ def boruta(
     hits, played = np.zeros(F, np.int64), np.zeros(F, np.int64)
     counts, nodes = np.zeros(F, np.int64), []
     deadline = None if max_seconds is None else start + max_seconds
-    done = 0
-    with progress_bar("Rounds of Boruta", progress) as tell:
-        while done < rounds and (state == _UNDECIDED).any():
-            if deadline is not None and done and monotonic() > deadline:
+    n_rounds = 0
+    with progress_bar("Rounds of Boruta", progress) as report:
+        while n_rounds < rounds and (state == _UNDECIDED).any():
+            if deadline is not None and n_rounds and monotonic() > deadline:
                 break
             active = np.flatnonzero(state != _REJECTED)
             forest, values = _round(
-                matrix[:, active], y, statistic, done, seed, n_jobs, dict(settings)
+                matrix[:, active], y, statistic, n_rounds, seed, n_jobs, dict(settings)
             )
             shadows = values[len(active) :]
             hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
             played[active] += 1
             counts[active] += forest.tally.counts[: len(active)]
             nodes.append(nodes_below(forest, len(active)))
-            done += 1
-            _decide(state, hits, done, alpha, correction)
-            tell(done, rounds)
+            n_rounds += 1
+            _decide(state, hits, n_rounds, alpha, correction)
+            report(n_rounds, rounds)
     undecided = np.flatnonzero(state == _UNDECIDED)
     tally = Tally(
         counts=counts,
@@ -140,7 +140,7 @@ def boruta(
         feature_names=names,
         source="nullforest, rounds of Boruta without their shadows",
     )
-    note = f"{len(undecided)} features stayed undecided after {done} rounds."
+    note = f"{len(undecided)} features stayed undecided after {n_rounds} rounds."
     return BaselineResult.of(
         np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
         alpha=alpha,
@@ -151,10 +151,10 @@ def boruta(
         values=hits.astype(np.float64),
         expected=played / 2,
         tally=tally,
-        forests=done,
+        forests=n_rounds,
         seconds=monotonic() - start,
         notes=(note,) if len(undecided) else (),
-        details={"rounds": done, "undecided": tally.names[undecided].tolist()},
+        details={"rounds": n_rounds, "undecided": tally.names[undecided].tolist()},
     )
 
 
@@ -182,37 +182,37 @@ def _round(
     generator = stream(seed, COLUMNS, number)
     for column in range(shadows.shape[1]):
         shadows[:, column] = shadows[generator.permutation(len(shadows)), column]
-    both = np.asfortranarray(np.hstack([active, shadows]))
-    usual, candidates = paper_settings(both.shape[1]), settings.pop("candidates", None)
-    wanted = np.sqrt(both.shape[1]) if candidates is None else candidates
-    settings["candidates"] = min(int(wanted), both.shape[1])
+    with_shadows = np.asfortranarray(np.hstack([active, shadows]))
+    usual, candidates = paper_settings(with_shadows.shape[1]), settings.pop("candidates", None)
+    n_candidates = np.sqrt(with_shadows.shape[1]) if candidates is None else candidates
+    settings["candidates"] = min(int(n_candidates), with_shadows.shape[1])
     forest = grow(
-        both,
+        with_shadows,
         y,
         seed=forest_seed(seed, COLUMNS, number),
         n_jobs=n_jobs,
         **(usual | settings | {"keep_trees": True, "oob": False, "probes": 0}),
     )
     if statistic != "permutation":
-        return forest, importance(forest, both, statistic)
-    mean, deviation = permuted_errors(forest, both, n_jobs=n_jobs)
+        return forest, importance(forest, with_shadows, statistic)
+    mean, deviation = permuted_errors(forest, with_shadows, n_jobs=n_jobs)
     return forest, mean / np.where(deviation > 0, deviation, np.inf)
 
 
 def _decide(
     state: NDArray[np.int64],
     hits: NDArray[np.int64],
-    done: int,
+    n_rounds: int,
     alpha: float,
     correction: Correction,
 ) -> None:
     """Confirm and reject undecided features by their binomial tails, among all that are left."""
     active = np.flatnonzero(state != _REJECTED)
     undecided = state[active] == _UNDECIDED
-    better = stats.binom.sf(hits[active] - 1, done, 0.5)
-    worse = stats.binom.cdf(hits[active], done, 0.5)
+    better = stats.binom.sf(hits[active] - 1, n_rounds, 0.5)
+    worse = stats.binom.cdf(hits[active], n_rounds, 0.5)
     for tail, decision in ((better, _CONFIRMED), (worse, _REJECTED)):
-        small = tail <= alpha / (len(state) if correction == "bonferroni" else done)
+        small = tail <= alpha / (len(state) if correction == "bonferroni" else n_rounds)
         if correction == "fdr":
             small &= adjust(tail, "fdr") <= alpha
         state[active[undecided & small]] = decision

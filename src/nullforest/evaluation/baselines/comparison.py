@@ -186,11 +186,11 @@ class Comparison:
 
     def features(self) -> pd.DataFrame:
         """p-values and selections of all features, those that most methods select first."""
-        chosen = self.support
-        frame = self.pvalues.add_prefix("p_").join(chosen.add_prefix("selected_"))
-        frame.insert(0, "methods", chosen.sum(axis=1))
-        best = self.pvalues.min(axis=1).fillna(1.0)
-        order = np.lexsort((best.to_numpy(), -frame["methods"].to_numpy()))
+        support = self.support
+        frame = self.pvalues.add_prefix("p_").join(support.add_prefix("selected_"))
+        frame.insert(0, "methods", support.sum(axis=1))
+        smallest = self.pvalues.min(axis=1).fillna(1.0)
+        order = np.lexsort((smallest.to_numpy(), -frame["methods"].to_numpy()))
         return frame.iloc[order]
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,15 +316,15 @@ def compare(
     if relevant is not None:
         truth = np.zeros(F, bool)
         truth[feature_numbers(relevant, F)] = True
-    usual = paper_settings(F)
-    settings |= {name: usual[name] for name in usual if settings.get(name) in (None, "auto")}
+    defaults = paper_settings(F)
+    settings |= {name: defaults[name] for name in defaults if settings.get(name) in (None, "auto")}
     problem = Problem(table, y, alpha, error, permutations, rounds, seed, n_jobs, settings)
     answers: dict[str, Answer] = {}
-    with progress_bar("Comparing", progress) as tell:
+    with progress_bar("Comparing", progress) as report:
         for i, (method, test) in enumerate(methods.items()):
-            problem.progress = step_of(tell, i, len(methods))
+            problem.progress = step_of(report, i, len(methods))
             answers[method] = test(problem)
-            tell(i + 1, len(methods))
+            report(i + 1, len(methods))
     return Comparison(answers, problem.forest().tally.names, alpha, error, truth)
 
 
@@ -370,10 +370,10 @@ def compare_runs(
     if repeats < 2:
         raise InputError(f"repeats = {repeats} must be at least 2: one run has no standard error.")
     rows = []
-    with progress_bar("Comparing on simulated data", progress) as tell:
+    with progress_bar("Comparing on simulated data", progress) as report:
         for r in range(repeats):
             X, y, relevant = make(r)
-            settings |= {"relevant": relevant, "seed": r, "progress": step_of(tell, r, repeats)}
+            settings |= {"relevant": relevant, "seed": r, "progress": step_of(report, r, repeats)}
             frame = compare(X, y, methods, **settings).table
             frame["any_false"] = (frame["fpr"] > 0).astype(float)
             rows.append(frame.drop(columns=[c for c in frame if str(c).endswith("_se")]))

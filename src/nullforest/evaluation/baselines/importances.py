@@ -153,8 +153,8 @@ class MeasuredForests:
         if statistic == "corrected_gini":
             matrix = self.table.matrix
             order = stream(seed, COPIES).permutation(len(matrix))
-            both = np.asfortranarray(np.hstack([matrix, matrix[order]]))
-            self.table = RankTable(both, n_jobs=n_jobs)
+            doubled = np.asfortranarray(np.hstack([matrix, matrix[order]]))
+            self.table = RankTable(doubled, n_jobs=n_jobs)
         # The tally of features with copies leaves out the nodes of the copies.
         keep_trees = statistic in ("permutation", "corrected_gini")
         self.settings = paper_settings(self.table.shape[1]) | settings
@@ -272,7 +272,7 @@ def rank_agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
         str(name): -values.to_numpy() if name == "minimal_depth" else values.to_numpy()
         for name, values in table.items()
     }
-    best = {n: set(np.argsort(-v, kind="stable")[:top].tolist()) for n, v in oriented.items()}
+    leading = {n: set(np.argsort(-v, kind="stable")[:top].tolist()) for n, v in oriented.items()}
     return pd.DataFrame(
         [
             {
@@ -280,7 +280,7 @@ def rank_agreement(table: pd.DataFrame, top: int = 20) -> pd.DataFrame:
                 "other": b,
                 "spearman": stats.spearmanr(oriented[a], oriented[b]).statistic,
                 "kendall": stats.kendalltau(oriented[a], oriented[b]).statistic,
-                "top_shared": len(best[a] & best[b]) / top,
+                "top_shared": len(leading[a] & leading[b]) / top,
             }
             for a, b in combinations(oriented, 2)
         ]

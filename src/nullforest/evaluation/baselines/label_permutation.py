@@ -128,15 +128,16 @@ def label_permutation(
         Checkpoint(
             resume, TEST, _identity(forest, labels, statistic, values), every=SAVE_EVERY
         ) as checkpoint,
-        progress_bar("Permuting labels", progress) as tell,
+        progress_bar("Permuting labels", progress) as report,
     ):
         state = Exceedances.before_any(values).restored(checkpoint)
-        if state.done > permutations:
+        if state.permutations > permutations:
             raise InputError(
-                f"{resume} holds {state.done} permutations, more than permutations = "
-                f"{permutations}; give at least {state.done}, or another folder."
+                f"{resume} holds {state.permutations} permutations, more than permutations = "
+                f"{permutations}; give at least {state.permutations}, or another folder."
             )
-        settings |= {"seed": seed, "first": state.done, "deadline": deadline, "progress": tell}
+        settings |= {"seed": seed, "first": state.permutations}
+        settings |= {"deadline": deadline, "progress": report}
         forests = grow_permuted(table, labels, permutations, **settings)
         try:
             for permuted in forests:
@@ -146,9 +147,9 @@ def label_permutation(
         finally:  # an interruption loses no permutation that was finished
             state.save(checkpoint)
     notes = _too_few(state, pooled, rule, alpha, error)
-    if state.done < permutations:
-        stopped = f"Stopped by max_seconds after {state.done} of {permutations} permutations."
-        notes = [stopped, *notes]
+    if state.permutations < permutations:
+        number = f"{state.permutations} of {permutations}"
+        notes = [f"Stopped by max_seconds after {number} permutations.", *notes]
     return BaselineResult.of(
         state.pvalues(strict=rule == "strict", pooled=pooled),
         alpha=alpha,
@@ -156,12 +157,12 @@ def label_permutation(
         test=TEST,
         statistic=MEASURES[statistic],
         values=values,
-        expected=state.total / state.done,
+        expected=state.total / state.permutations,
         tally=measured.tally(forest),
-        forests=1 + state.done,
+        forests=1 + state.permutations,
         seconds=monotonic() - start,
         notes=tuple(notes),
-        details={"permutations": state.done, "rule": rule, "pooled": pooled},
+        details={"permutations": state.permutations, "rule": rule, "pooled": pooled},
     )
 
 
@@ -193,25 +194,25 @@ def _too_few(
 ) -> list[str]:
     """A note where no feature can be selected, however strong."""
     F = len(state.observed)
-    smallest = 1 / (1 + state.done * (F if pooled else 1))
+    smallest = 1 / (1 + state.permutations * (F if pooled else 1))
     if rule == "strict":
         return ["A p-value of 0 means below one over the number of permutations, not impossible."]
+    least = f"With {state.permutations} permutations no p-value can be below {smallest:.2g}"
     if smallest > alpha:
         return [
-            f"With {state.done} permutations no p-value can be below {smallest:.2g}; alpha = "
-            f"{alpha:g} needs at least {int(np.ceil(1 / alpha)) - 1}."
+            f"{least}; alpha = {alpha:g} needs at least {int(np.ceil(1 / alpha)) - 1} permutations."
         ]
     if error != "fpr" and smallest > alpha / F:
         return [
-            f"With {state.done} permutations no p-value can be below {smallest:.2g}, but a single "
-            f"feature among {F} needs {alpha / F:.2g}; use pooled=True or more permutations."
+            f"{least}, but a single feature among {F} needs {alpha / F:.2g}; use pooled=True or more "
+            "permutations."
         ]
     return []
 
 
 @dataclass(frozen=True, eq=False)
 class Exceedances:
-    """How often the statistics of permutations 0 to `done` - 1 reach the observed ones.
+    """How often the statistics of permutations 0 to `permutations` - 1 reach the observed ones.
 
     Only what the p-values need is held, not the permuted statistics themselves.
 
@@ -232,13 +233,13 @@ class Exceedances:
     pooled_larger: NDArray[np.int64]
     pooled_equal: NDArray[np.int64]
     total: Floats
-    done: int
+    permutations: int
 
     @classmethod
     def before_any(cls, observed: Floats) -> Exceedances:
         """Before the first permutation."""
         zeros = np.zeros(len(observed), np.int64)
-        return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), done=0)
+        return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), permutations=0)
 
     def plus(self, values: Floats) -> Exceedances:
         """One permutation more; this one stays as it is, so that Ctrl-C leaves no half of it."""
@@ -252,7 +253,7 @@ class Exceedances:
             pooled_larger=self.pooled_larger + (len(values) - not_larger),
             pooled_equal=self.pooled_equal + (not_larger - smaller),
             total=self.total + values,
-            done=self.done + 1,
+            permutations=self.permutations + 1,
         )
 
     def pvalues(self, *, strict: bool, pooled: bool) -> Floats:
@@ -260,18 +261,19 @@ class Exceedances:
 
         The first is a valid p-value; the second is what the paper used, and can be zero.
         """
-        n = self.done * (len(self.observed) if pooled else 1)
+        n = self.permutations * (len(self.observed) if pooled else 1)
         larger = self.pooled_larger if pooled else self.larger
         equal = self.pooled_equal if pooled else self.equal
         return np.asarray(larger / n if strict else (1 + larger + equal) / (1 + n))
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Keep the state."""
-        checkpoint.write(_PART, self.done, {name: getattr(self, name) for name in _ARRAYS})
+        checkpoint.write(_PART, self.permutations, {name: getattr(self, name) for name in _ARRAYS})
 
     def restored(self, checkpoint: Checkpoint) -> Exceedances:
         """The state that was kept, if any, else this one."""
         part = checkpoint.read(_PART)
         if part is None:
             return self
-        return replace(self, **{name: part.arrays[name] for name in _ARRAYS}, done=part.content)
+        arrays = {name: part.arrays[name] for name in _ARRAYS}
+        return replace(self, **arrays, permutations=part.content)
