@@ -27,10 +27,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from nullforest.run.resuming import KIND
 
 import nullforest as nf
 from nullforest.run.checkpoints import Checkpoint
-from nullforest.run.resuming import KIND
 from studies.markdown import filled
 from studies.records import RESULTS, with_progress
 

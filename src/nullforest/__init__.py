@@ -19,13 +19,8 @@ if TYPE_CHECKING:
     from nullforest.estimators.predictors import ForestRegressor as ForestRegressor
     from nullforest.estimators.selector import ForestSelector as ForestSelector
     from nullforest.evaluation import baselines as baselines
-    from nullforest.evaluation import importances as importances
-    from nullforest.evaluation.auditing import Audit as Audit
     from nullforest.evaluation.auditing import audit as audit
-    from nullforest.evaluation.comparison import Comparison as Comparison
-    from nullforest.evaluation.comparison import compare as compare
-    from nullforest.evaluation.comparison import compare_runs as compare_runs
-    from nullforest.evaluation.planning import PowerPlan as PowerPlan
+    from nullforest.evaluation.baselines.comparison import compare as compare
     from nullforest.evaluation.planning import plan as plan
     from nullforest.features.correlated import find_correlated as find_correlated
     from nullforest.features.genes import select_genes as select_genes
@@ -64,9 +59,9 @@ _NAMES = {
     "run.growing": "grow grow_many resume select_table watch",
     "estimators.predictors": "ForestClassifier ForestRegressor",
     "estimators.selector": "ForestSelector",
-    "evaluation.auditing": "Audit audit",
-    "evaluation.comparison": "Comparison compare compare_runs",
-    "evaluation.planning": "PowerPlan plan",
+    "evaluation.auditing": "audit",
+    "evaluation.baselines.comparison": "compare",
+    "evaluation.planning": "plan",
     "features.correlated": "find_correlated",
     "features.genes": "select_genes",
     "features.groups": "select_groups",
@@ -84,7 +79,6 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 _FOLDERS = {
     "baselines": "evaluation.baselines",
     "datasets": "datasets",
-    "importances": "evaluation.importances",
     "plots": "report.plots",
     "simulate": "datasets.simulate",
     "wrappers": "estimators.wrappers",

@@ -56,7 +56,7 @@ def test_fdr_is_the_default_of_every_command(run):
 def test_headers_fit_80_columns(narrow, data, tmp_path, run, quick):
     common = [data, "-t", "ill", "--drop", "person", *QUICK]
     tally = tmp_path / "a.tally"
-    methods = "paper,bagged,probes,altmann_permutation,breiman_cutler,janitza,boruta"
+    methods = "paper,bagged,probes,altmann_permutation,altmann_gini,janitza,boruta"
     pages = {
         "feature count expected p q": narrow("select", *common, "--tally", tally),
         "method selected fpr fnr fdr power seconds forests": narrow(
@@ -155,8 +155,6 @@ LONG = "x" * 300
         ["merge", LONG],
         ["simulate", "independent", f"{LONG}.csv"],
         ["simulate", "cortical", "a.npz", "--maps", LONG],
-        ["reproduce", LONG],
-        ["reproduce", "--quick", "--maps", LONG],
         ["demo", "--out", LONG],
     ],
 )

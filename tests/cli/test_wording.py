@@ -7,12 +7,12 @@ import re
 
 import numpy as np
 import pytest
+from nullforest.cli.wording import COMMANDS, in_shell
+from nullforest.run.settling import _note
 
 import nullforest as nf
-from nullforest.cli.wording import COMMANDS, in_shell
 from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
-from nullforest.run.settling import _note
 from nullforest.selection.agreement import Agreement
 from nullforest.selection.sentences import null_mean_notes
 

@@ -237,7 +237,7 @@ def test_an_opened_feature_fits_the_screen(demo, visit, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_readers_of_screens_find_labels(demo, visit, scheme):
     if not AXE.exists():
-        pytest.skip("NO AXE: labels are NOT TESTED. `make axe` installs it from npm.")
+        pytest.skip("NO AXE: labels are NOT TESTED. `make programs` installs it from npm.")
     page = visit(demo[0], color_scheme=scheme)
     _open(page, demo[1]["feature"].iloc[0])
     page.locator("#fold").check()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -10,6 +10,19 @@ import typer
 from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
+
+
+@dataclass(frozen=True)
+class BlockedReading(options.Reading):
+    """How the table is read, with blocks within which labels are permuted."""
+
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of blocks (persons, sites): labels are permuted within a block only.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @ends_cleanly
@@ -26,7 +39,7 @@ def audit(
     max_seconds: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time.", show_default="no limit")
     ] = None,
-    reading: options.Reading,
+    reading: BlockedReading,
     growing: options.Growing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
@@ -47,9 +60,6 @@ def audit(
     outputs.check(force=force, never=[data])
     levels = _levels(alphas)
     screen = Screen(quiet=quiet)
-    if blocks:
-        drop = [*(reading.drop or ()), *([reading.ids] if reading.ids else ())]
-        reading = replace(reading, ids=blocks, drop=drop)
     read = reading.read(data, target, screen)
     # The libraries that are slow to import, after everything that can be wrong with the options.
     from nullforest.cli.forest_run import grow_arguments
@@ -63,7 +73,6 @@ def audit(
             nulls=[name.strip() for name in nulls.split(",")],  # type: ignore[misc]  # checked there
             alphas=levels,
             permutations=permutations,
-            blocks=read.sample_ids if blocks else None,
             max_seconds=max_seconds,
             progress=progress,
             **grow_arguments(read, growing.settings(), jobs),

@@ -37,17 +37,14 @@ def notebook_html(selection: Selection) -> str:
     parts += [f"<p>Note: {_safe(note)}</p>" for note in selection.notes]
     if selection.n_selected:
         parts.append(_table(selection))
-    if selection.tests_counts and find_spec("matplotlib") is not None:
+    if find_spec("matplotlib") is not None:
         words = "Histogram of the selection counts with their null distribution"
         parts.append(f'<img alt="{words}" src="data:image/png;base64,{_counts(selection)}">')
     return f"<div>{''.join(parts)}</div>"
 
 
 def _table(selection: Selection) -> str:
-    by_count = "expected_count" in selection.table
     rows = selection.table[selection.table["selected"]].head(ROWS)
-    if not by_count:  # another statistic than the selection frequency
-        return str(rows.drop(columns="selected").to_html(index=False, escape=True))
     effects = selection.effects
     heads = ["feature", "count", "expected", "p", "q"]
     heads += [] if effects is None else effects.heads.values()

@@ -149,7 +149,7 @@ def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement
     (1.0, True)
     """
     kind: Any = selection.null.kind
-    if not selection.tests_counts or kind not in KINDS:
+    if kind not in KINDS:
         return None
     splits: list[SplitHalf] = []
     while len(splits) < SPLITS and not (splits and splits[0].unsettled):

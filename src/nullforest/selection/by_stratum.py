@@ -25,7 +25,7 @@ def strata_of(selection: Selection) -> list[dict[str, Any]]:
     []
     """
     null, tested = selection.null, np.flatnonzero(selection.tally.varying)
-    if null.feature_strata is None or null.kind == "shadows" or not selection.tests_counts:
+    if null.feature_strata is None or null.kind == "shadows":
         return []
     strata = null.feature_strata[tested]
     if strata.min() == strata.max():
