@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -62,20 +62,22 @@ def audit(
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.forest_run import grow_arguments
     from nullforest.evaluation.auditing import audit as run_audit
     from nullforest.run.backends import connected
 
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(
-            read.X,
-            read.y,
+            read.table,
+            read.target.y,
             nulls=[name.strip() for name in nulls.split(",")],  # type: ignore[misc]  # checked there
             alphas=levels,
             permutations=permutations,
             max_seconds=max_seconds,
             progress=progress,
-            **grow_arguments(read, growing.settings(), jobs),
+            blocks=read.target.blocks,
+            criterion=read.target.criterion,
+            n_jobs=jobs,
+            **asdict(growing.settings),
         )
     written, well = write_each(
         outputs, {"table": result.to_csv, "json": result.to_json, "plot": result.plot}

@@ -25,7 +25,7 @@ class PublishedGrowing:
         int | None, typer.Option(min=1, help="Features compared at each node.", show_default="F/20")
     ] = None
     draw: options.Draw = "node"
-    samples: options.Samples = 0.5
+    samples: Annotated[float, typer.Option(help="Share of the samples each tree sees.")] = 0.5
     replace: Annotated[bool, typer.Option("--replace", help="Draw samples with replacement.")] = (
         False
     )
@@ -83,10 +83,8 @@ def compare(
     outputs.check(force=force, never=[data])
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
-    truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
+    truth = None if relevant is None else _columns(relevant, read.names.tolist())
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.forest_run import CRITERION_OF
-    from nullforest.data.rank_table import RankTable
     from nullforest.evaluation.baselines.comparison import METHODS
     from nullforest.evaluation.baselines.comparison import compare as run_all
     from nullforest.run.backends import connected
@@ -94,8 +92,8 @@ def compare(
     named = [m.strip() for m in methods.split(",") if m.strip()]
     with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
-            RankTable(read.X, n_jobs=jobs, feature_names=read.feature_names),
-            read.y,
+            read.table,
+            read.target.y,
             list(METHODS) if named == ["all"] else named,
             alpha=alpha,
             error=error,
@@ -104,7 +102,7 @@ def compare(
             rounds=rounds,
             progress=progress,
             n_jobs=jobs,
-            criterion=CRITERION_OF[read.task],
+            criterion=read.target.criterion,
             **(vars(growing) | {"max_depth": growing.max_depth or None}),
         )
     written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})

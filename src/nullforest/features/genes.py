@@ -15,7 +15,8 @@ from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.omics.annotated import matrix_of, takes_raw
 from nullforest.data.readers.options import MatrixOptions
 from nullforest.data.readers.survival_columns import SurvivalColumns, TargetName
-from nullforest.data.readers.tables import Table, matrix_table
+from nullforest.data.dataset import Dataset
+from nullforest.data.readers.tables import matrix_table
 from nullforest.data.targets import Task
 from nullforest.nulls import Kind
 from nullforest.run.growing import select_table
@@ -58,7 +59,7 @@ def select_genes(
     Results are added to the AnnData: `var["nullforest_count"]`, `..._expected_count`,
     `..._p_value`, `..._q_value`, `..._selected`, direction and size (`..._higher_in`,
     `..._difference`, `..._auc`, or `..._correlation`), and `uns["nullforest"]`. Genes that are
-    equal in all cells are not tested; their p-values are NaN.
+    equal in all cells cannot be selected; their p-values are 1.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def write_h5ad(source: Path, path: Path, selection: Selection, layer: str | None
             anndata.io.write_elem(h5, f"uns/{KEY}", storable(selection.to_dict()))
 
 
-def write_new_h5ad(matrix: FeatureMatrix, table: Table, path: Path, selection: Selection) -> None:
+def write_new_h5ad(matrix: FeatureMatrix, data: Dataset, path: Path, selection: Selection) -> None:
     """Write the matrix of a 10x file as .h5ad, with its target in `obs` and the selection."""
     import pandas as pd
 
@@ -182,15 +183,16 @@ def write_new_h5ad(matrix: FeatureMatrix, table: Table, path: Path, selection: S
     var = pd.DataFrame(index=pd.Index(matrix.feature_names.astype(object)))
     if matrix.annotations is not None:
         var = matrix.annotations.set_axis(var.index, axis=0)
-    fields = table.y.dtype.names
-    targets = {name: table.y[name] for name in fields} if fields else {table.target: table.y}
+    y = data.target.y
+    targets = {name: y[name] for name in y.dtype.names or ()} or {data.target.name: y}
     for name, target in targets.items():
-        values = pd.Series(target, index=table.sample_ids).reindex(obs.index)
-        obs[name] = values.astype("category") if table.task == "classification" else values
-    data = anndata.AnnData(matrix.X, obs=obs, var=var)
-    annotate(data, selection)
+        values = pd.Series(target, index=data.sample_ids).reindex(obs.index)
+        is_class = data.target.task == "classification"
+        obs[name] = values.astype("category") if is_class else values
+    cells = anndata.AnnData(matrix.X, obs=obs, var=var)
+    annotate(cells, selection)
     with writing_beside(path) as partial:
-        data.write_h5ad(partial)
+        cells.write_h5ad(partial)
 
 
 def storable(content: Mapping[str, Any]) -> dict[str, Any]:
