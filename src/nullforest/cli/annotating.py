@@ -8,7 +8,7 @@ from pathlib import Path
 from nullforest.data.annotations import joined, matched
 from nullforest.data.readers import Table
 from nullforest.data.readers.annotation_file import read_annotations
-from nullforest.report.links import check_link
+from nullforest.report.render import check_link
 
 
 def annotated(table: Table, path: Path | None, link: str | None) -> Table:

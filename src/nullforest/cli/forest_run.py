@@ -155,15 +155,13 @@ def page_of(
 ) -> str:
     """The page of a run."""
     from nullforest.report import render, summarize
-    from nullforest.report.drawings import drawings_of
-    from nullforest.report.survival_facts import survival_facts
+    from nullforest.report.maps import drawings_of
 
     drawn = "with replacement" if settings.replace else "without replacement"
     facts = {
         "data": data,
         "target": table.target,
         "task": table.task,
-        **(survival_facts(table.y) if table.task == "survival" else {}),
         **({} if blocks is None else {"blocks": blocks}),
         **({"adjusted for": ", ".join(adjust)} if adjust else {}),
         "samples per tree": f"{settings.samples:g} of all, {drawn}",
@@ -171,7 +169,6 @@ def page_of(
         "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,
         "seed": settings.seed,
     }
-    labels = table.y if table.task == "classification" else None
     X = table.X
     if table.categories is not None or bins != "auto":
         names = table.feature_names
@@ -183,8 +180,7 @@ def page_of(
         facts,
         command=shlex.join(command),
         X=X,
-        labels=labels,
-        target=as_target(table.y, len(table.y), **about),
+        y=as_target(table.y, len(table.y), **about),
         features=features,
         link=link,
     )

@@ -100,12 +100,16 @@ def matrix_outputs(
     """Writers of the files that carry the results back, by their option."""
     from nullforest.features.clusters import find_clusters
     from nullforest.features.genes import write_h5ad, write_new_h5ad
-    from nullforest.report.maps import write_maps
 
     def clusters(path: Path) -> None:
         found = find_clusters(selection, table.geometry)
         with writing(path) as file:
             found.to_csv(file, index=False)
+
+    def maps(path: Path) -> None:
+        from nullforest.report.maps import write_maps
+
+        write_maps(selection, table.geometry, path)
 
     def group_table(path: Path) -> None:
         assert groups is not None
@@ -122,7 +126,7 @@ def matrix_outputs(
     return {
         "group-table": group_table,
         "h5ad": h5ad,
-        "maps": lambda path: write_maps(selection, table.geometry, path),
+        "maps": maps,
         "clusters": clusters,
         "plot": lambda path: _draw(path, table, selection),
     }

@@ -56,7 +56,7 @@ def merge(
         total = add(tallies)
     from nullforest.data.annotations import matched
     from nullforest.data.readers.annotation_file import read_annotations
-    from nullforest.report.links import check_link
+    from nullforest.report.render import check_link
     from nullforest.selection.selection import select  # scipy takes a second to import
 
     about = None

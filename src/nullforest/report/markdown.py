@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nullforest._util.words import printable
-from nullforest.data.effects import decimals
 from nullforest.selection.sentences import printed
 
 #: Rows of the printed table; the table as CSV has all features.
@@ -32,7 +31,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
         parts.append(_safe(summary["expected_agreement"]))
     if rows:
         heads = {} if summary["effects"] is None else summary["effects"]["heads"]
-        cells = (printed(row) + [_effect(row[name]) for name in heads] for row in rows)
+        cells = (printed(row, heads) for row in rows)
         parts.append(_table(["feature", "count", "expected", "p", "q", *heads.values()], cells))
     more = summary["decision"]["selected"] - len(rows)
     if more > 0:
@@ -45,10 +44,6 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     parts += ["## For the methods section", _safe(summary["methods"])]
     parts.append("\n".join(f"- {_safe(words)}" for words in summary["references"]))
     return "\n\n".join(parts) + "\n"
-
-
-def _effect(value: Any) -> str:
-    return value if isinstance(value, str) else decimals(value)
 
 
 def _table(header: list[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -9,7 +9,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from nullforest._util.words import printable
-from nullforest.data.effects import printed_effects
 from nullforest.selection.sentences import printed
 
 if TYPE_CHECKING:
@@ -48,10 +47,9 @@ def _table(selection: Selection) -> str:
     rows = selection.table[selection.table["selected"]].head(ROWS)
     if not by_count:  # another statistic than the selection frequency
         return str(rows.drop(columns="selected").to_html(index=False, escape=True))
-    effects = selection.effects
-    heads = ["feature", "count", "expected", "p", "q"]
-    heads += [] if effects is None else effects.heads.values()
-    cells = (printed(row) + printed_effects(effects, row) for row in rows.to_dict("records"))
+    effects = {} if selection.effects is None else selection.effects.heads
+    heads = ["feature", "count", "expected", "p", "q", *effects.values()]
+    cells = (printed(row, effects) for row in rows.to_dict("records"))
     body = "".join(
         f"<tr>{''.join(f'<td>{_safe(cell)}</td>' for cell in row)}</tr>" for row in cells
     )

@@ -199,5 +199,5 @@ def test_the_heat_map_puts_correlated_features_side_by_side():
     np.testing.assert_allclose(display.image_.get_array(), display.correlation)
     with pytest.raises(nf.InputError, match="give the data"):
         selection.plot("correlation")
-    with pytest.raises(nf.InputError, match="the same X"):
+    with pytest.raises(nf.InputError, match="give the same data"):
         selection.plot("features", X=X[:, :5], y=y)

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nullforest._util.errors import check_known
-from nullforest.report.plots.correlations import CorrelationDisplay
-from nullforest.report.plots.counts import CountsDisplay
-from nullforest.report.plots.display import Display
-from nullforest.report.plots.over_trees import StabilityDisplay, TrajectoryDisplay
-from nullforest.report.plots.significance import ManhattanDisplay, VolcanoDisplay
-from nullforest.report.plots.small_multiples import FeaturesDisplay
-from nullforest.report.plots.survival_curves import SurvivalDisplay
 
 if TYPE_CHECKING:
+    from nullforest.report.plots.counts import CountsDisplay as CountsDisplay
+    from nullforest.report.plots.display import Display as Display
+    from nullforest.report.plots.over_trees import StabilityDisplay as StabilityDisplay
+    from nullforest.report.plots.over_trees import TrajectoryDisplay as TrajectoryDisplay
+    from nullforest.report.plots.significance import ManhattanDisplay as ManhattanDisplay
+    from nullforest.report.plots.significance import VolcanoDisplay as VolcanoDisplay
+    from nullforest.report.plots.values import CorrelationDisplay as CorrelationDisplay
+    from nullforest.report.plots.values import FeaturesDisplay as FeaturesDisplay
+    from nullforest.report.plots.values import SurvivalDisplay as SurvivalDisplay
     from nullforest.selection.selection import Selection
 
-__all__ = [
-    "CorrelationDisplay",
-    "CountsDisplay",
-    "Display",
-    "FeaturesDisplay",
-    "ManhattanDisplay",
-    "StabilityDisplay",
-    "SurvivalDisplay",
-    "TrajectoryDisplay",
-    "VolcanoDisplay",
-    "plot",
-]
-
-DISPLAYS: dict[str, Any] = {
-    "counts": CountsDisplay,
-    "manhattan": ManhattanDisplay,
-    "volcano": VolcanoDisplay,
-    "stability": StabilityDisplay,
-    "trajectory": TrajectoryDisplay,
-    "survival": SurvivalDisplay,
-    "features": FeaturesDisplay,
-    "correlation": CorrelationDisplay,
+#: The module of each display, which is imported when first drawn.
+_HOMES = {
+    "Display": "display",
+    "CountsDisplay": "counts",
+    "ManhattanDisplay": "significance",
+    "VolcanoDisplay": "significance",
+    "StabilityDisplay": "over_trees",
+    "TrajectoryDisplay": "over_trees",
+    "SurvivalDisplay": "values",
+    "FeaturesDisplay": "values",
+    "CorrelationDisplay": "values",
 }
+#: Every kind of plot and its display.
+DISPLAYS = {name.removesuffix("Display").lower(): name for name in _HOMES if name != "Display"}
+__all__ = sorted([*_HOMES, "plot"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def plot(selection: Selection, kind: str = "counts", **options: Any) -> Display:
@@ -52,5 +53,5 @@ def plot(selection: Selection, kind: str = "counts", **options: Any) -> Display:
     'CountsDisplay'
     """
     check_known("plot", kind, DISPLAYS)
-    display: Display = DISPLAYS[kind].from_selection(selection, **options)
+    display: Display = __getattr__(DISPLAYS[kind]).from_selection(selection, **options)
     return display

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nullforest._util.errors import InputError
-from nullforest.report.histogram import histogram
+from nullforest.report.charts import histogram
 from nullforest.report.plots.display import INK, KNOWN, NULL, OTHER, SELECTED, Display, Floats, Ints
 
 if TYPE_CHECKING:
