@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nullforest.report.markdown import render_markdown
-from nullforest.report.notebook import notebook_html
+from nullforest.report.markdown import notebook_html, render_markdown
 from nullforest.report.render import render, render_json
 from nullforest.report.summary import summarize
 from nullforest.selection.selection import Selection

@@ -19,21 +19,12 @@ from nullforest.selection.sentences import printed
 
 #: A column of the features in a link.
 FIELD = re.compile(r"\{([^{}]*)\}")
-
 #: Rows of the table without any script.
 STATIC_ROWS = 25
 #: Keys that only the static part of the page or the Markdown shows.
 _NOT_LIVE = (
-    "rows",
-    "strata",
-    "pictures",
-    "drawings",
-    "left_out",
-    "run",
-    "methods",
-    "references",
-    "warnings",
-    "command",
+    *("rows", "strata", "pictures", "drawings", "left_out"),
+    *("run", "methods", "references", "warnings", "command"),
 )
 #: What has a null distribution of its own, where not all features share one.
 _TESTED_IN = {
@@ -42,15 +33,9 @@ _TESTED_IN = {
     "feature": "Each feature is tested against its own shadows and has a threshold of its own",
 }
 #: Own scripts in the order in which they use each other.
-_SCRIPTS = (
-    "decide.js",
-    "figures.js",
-    "charts.js",
-    "features.js",
-    "correlation.js",
-    "table.js",
-    "page.js",
-)
+_SCRIPTS = ("decide", "figures", "charts", "features", "correlation", "table", "page")
+#: Scripts of others and their licences.
+_LIBRARIES = {"d3.min.js": "LICENSE-d3.txt", "plot.umd.min.js": "LICENSE-plot.txt"}
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -60,6 +45,7 @@ def render(summary: Mapping[str, Any]) -> str:
     """
     command, effects = summary["command"], summary["effects"]
     heads = {} if effects is None else effects["heads"]
+    words = [f"{head}: {effects['words'][name]}." for name, head in heads.items()]
     return Template(_read("page", "page.html")).substitute(
         style=_read("page", "style.css"),
         headline=escape(summary["headline"]),
@@ -71,14 +57,9 @@ def render(summary: Mapping[str, Any]) -> str:
         drawings="".join(map(drawing_html, summary.get("drawings", ()))),
         switch=_switch(summary["error_rates"]),
         effect_heads=_heads(heads),
-        effect_words=escape(
-            " ".join(
-                [f"{head}: {effects['words'][name]}." for name, head in heads.items()]
-                + ["These describe the data and are not tested."]
-            )
-            if effects
-            else ""
-        ),
+        effect_words=escape(" ".join([*words, "These describe the data and are not tested."]))
+        if effects
+        else "",
         note_heads=_heads({name: name for name in summary["annotations"]}, ' class="note"'),
         values_words=escape(_values_words(summary["pictures"])),
         table="".join(
@@ -101,12 +82,9 @@ def render(summary: Mapping[str, Any]) -> str:
         version=escape(summary["version"]),
         library="\n".join(
             f"<script>\n/*\n{_read('vendor', licence)}*/\n{_read('vendor', script)}\n</script>"
-            for licence, script in [
-                ("LICENSE-d3.txt", "d3.min.js"),
-                ("LICENSE-plot.txt", "plot.umd.min.js"),
-            ]
+            for script, licence in _LIBRARIES.items()
         ),
-        script="\n".join(_read("page", name) for name in _SCRIPTS),
+        script="\n".join(_read("page", f"{name}.js") for name in _SCRIPTS),
         data=_packed({key: value for key, value in summary.items() if key not in _NOT_LIVE}),
         pictures=_packed(summary["pictures"]),
     )

@@ -9,11 +9,11 @@ from nullforest._util.errors import check_known
 
 if TYPE_CHECKING:
     from nullforest.report.plots.counts import CountsDisplay as CountsDisplay
+    from nullforest.report.plots.counts import ManhattanDisplay as ManhattanDisplay
+    from nullforest.report.plots.counts import StabilityDisplay as StabilityDisplay
+    from nullforest.report.plots.counts import TrajectoryDisplay as TrajectoryDisplay
+    from nullforest.report.plots.counts import VolcanoDisplay as VolcanoDisplay
     from nullforest.report.plots.display import Display as Display
-    from nullforest.report.plots.over_trees import StabilityDisplay as StabilityDisplay
-    from nullforest.report.plots.over_trees import TrajectoryDisplay as TrajectoryDisplay
-    from nullforest.report.plots.significance import ManhattanDisplay as ManhattanDisplay
-    from nullforest.report.plots.significance import VolcanoDisplay as VolcanoDisplay
     from nullforest.report.plots.values import CorrelationDisplay as CorrelationDisplay
     from nullforest.report.plots.values import FeaturesDisplay as FeaturesDisplay
     from nullforest.report.plots.values import SurvivalDisplay as SurvivalDisplay
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "Display": "display",
     "CountsDisplay": "counts",
-    "ManhattanDisplay": "significance",
-    "VolcanoDisplay": "significance",
-    "StabilityDisplay": "over_trees",
-    "TrajectoryDisplay": "over_trees",
+    "ManhattanDisplay": "counts",
+    "VolcanoDisplay": "counts",
+    "StabilityDisplay": "counts",
+    "TrajectoryDisplay": "counts",
     "SurvivalDisplay": "values",
     "FeaturesDisplay": "values",
     "CorrelationDisplay": "values",
