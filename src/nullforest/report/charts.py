@@ -209,7 +209,7 @@ def pictures(
         rng = np.random.default_rng(0)  # the same samples in every report of the data
         shown = np.sort(rng.choice(S, MOST_SAMPLES, replace=False))
     values = some_rows(source, columns)
-    others, r = most_correlated(X, columns, LISTED)
+    partners, r = most_correlated(X, columns, LISTED)
     matrix = correlation_matrix(X, columns)
     cluster, order = clusters(matrix)
     nulls, null_of = _nulls(selection, columns)
@@ -220,7 +220,7 @@ def pictures(
         "target": None if target is None else _target(target, shown),
         "values": plain_numbers(values[:, shown]),
         "category": [False if categories is None else bool(categories[c]) for c in columns],
-        "correlated": {"columns": others.tolist(), "r": plain_numbers(r, 3)},
+        "correlated": {"columns": partners.tolist(), "r": plain_numbers(r, 3)},
         "matrix": np.rint(100 * matrix).astype(int).tolist(),
         "cluster": cluster.tolist(),
         "order": order.tolist(),

@@ -109,5 +109,5 @@ def _html_table(selection: Selection) -> str:
         for row in rows.to_dict("records")
     )
     more = selection.n_selected - len(rows)
-    rest = f"<p>… and {more} more in .table</p>" if more > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+    below = f"<p>… and {more} more in .table</p>" if more > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"

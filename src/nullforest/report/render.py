@@ -23,7 +23,7 @@ FIELD = re.compile(r"\{([^{}]*)\}")
 STATIC_ROWS = 25
 #: Keys that only the static part of the page or the Markdown shows.
 _NOT_LIVE = (
-    *("rows", "strata", "pictures", "drawings", "left_out"),
+    *("rows", "strata", "pictures", "drawings"),
     *("run", "methods", "references", "warnings", "command"),
 )
 #: What has a null distribution of its own, where not all features share one.
@@ -45,7 +45,7 @@ def render(summary: Mapping[str, Any]) -> str:
     """
     command, effects = summary["command"], summary["effects"]
     heads = {} if effects is None else effects["heads"]
-    words = [f"{head}: {effects['words'][name]}." for name, head in heads.items()]
+    phrases = [f"{head}: {effects['words'][name]}." for name, head in heads.items()]
     return Template(_read("page", "page.html")).substitute(
         style=_read("page", "style.css"),
         headline=escape(summary["headline"]),
@@ -54,10 +54,10 @@ def render(summary: Mapping[str, Any]) -> str:
             f"{summary['expected_agreement']}".strip()
         ),
         warnings=_items(summary["warnings"]),
-        drawings="".join(map(drawing_html, summary.get("drawings", ()))),
+        drawings="".join(map(_drawing, summary.get("drawings", ()))),
         switch=_switch(summary["error_rates"]),
         effect_heads=_heads(heads),
-        effect_words=escape(" ".join([*words, "These describe the data and are not tested."]))
+        effect_words=escape(" ".join([*phrases, "These describe the data and are not tested."]))
         if effects
         else "",
         note_heads=_heads({name: name for name in summary["annotations"]}, ' class="note"'),
@@ -121,14 +121,8 @@ def _items(sentences: Iterable[str]) -> str:
     return "".join(f"<li>{escape(words)}</li>\n" for words in sentences)
 
 
-def drawing_html(drawing: Mapping[str, str]) -> str:
-    """A drawing of :func:`nullforest.report.maps.drawings_of` as a figure of the page.
-
-    Examples
-    --------
-    >>> drawing_html({"title": "Where?", "caption": "There.", "png": "iVBOR"}).splitlines()[1]
-    '<h2>Where?</h2>'
-    """
+def _drawing(drawing: Mapping[str, str]) -> str:
+    """A drawing of :func:`nullforest.report.maps.drawings_of` as a figure of the page."""
     title, caption = escape(drawing["title"]), escape(drawing["caption"])
     return (
         f'<figure>\n<h2>{title}</h2>\n<img alt="{caption}" style="max-width:100%" '
@@ -183,9 +177,9 @@ def _values_words(pictures: Mapping[str, Any] | None) -> str:
     if pictures is None:
         return "This page holds no values of the data."
     shown, samples, n = pictures["shown"], pictures["samples"], len(pictures["columns"])
-    some = f"{samples} samples" if shown == samples else f"{shown} of {samples} samples"
-    which = "of one feature" if n == 1 else f"of the {n} most significant features"
-    return f"This page holds the values {which} in {some}, rounded to four digits."
+    of_samples = f"{samples} samples" if shown == samples else f"{shown} of {samples} samples"
+    of_features = "one feature" if n == 1 else f"the {n} most significant features"
+    return f"This page holds the values of {of_features} in {of_samples}, rounded to four digits."
 
 
 def _row(

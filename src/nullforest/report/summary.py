@@ -59,11 +59,11 @@ def summarize(
     -------
     dict
         `headline`, `explanation`, `expected_errors`, `expected_agreement`, `warnings`; `decision`:
-        the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
-        `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
-        at another error rate needs, see :mod:`nullforest.report.charts`; `effects`: direction and
-        size of every feature, to four digits, or None; `annotations`, `link`; `pictures`, or None,
-        see :func:`nullforest.report.charts.pictures`; `histogram`; `trajectory`, or None; `run`:
+        the error rate and the result; `rows`: the selected features, the first 2 000 of them;
+        `names`, `columns`, `ties`, `slider`: what a decision at another error rate needs, see
+        :mod:`nullforest.report.charts`; `effects`: direction and size of every feature, to four
+        digits, or None; `annotations`, `link`; `pictures`, or None, see
+        :func:`nullforest.report.charts.pictures`; `histogram`; `trajectory`, or None; `run`:
         label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
@@ -107,7 +107,6 @@ def summarize(
         "error_rates": dict(ERROR_RATES),
         "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "trees": selection.tally.n_trees,
-        "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
         "columns": None if selection.columns is None else selection.columns.tolist(),
         "effects": None

@@ -64,9 +64,8 @@ class CountsDisplay(Display):
     Examples
     --------
     >>> import nullforest as nf
-    >>> from nullforest.report.plots import CountsDisplay
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> display = CountsDisplay.from_selection(nf.select(t, 0.01, "fpr", "paper"))
+    >>> display = nf.select(t, 0.01, "fpr", "paper").plot("counts")
     >>> display.features[:4].tolist(), display.threshold
     ([0, 1, 2, 1], 8)
     """
@@ -125,56 +124,33 @@ class CountsDisplay(Display):
         self.known_bars_ = None
         if self.known is not None:
             self.known_bars_ = self._bars(ax, self.known, KNOWN, known_label, gap=0.3)
-        self.null_ = ax.stairs(
-            np.maximum(self.expected, 1e-9),  # what a log scale cannot show lies below the frame
-            self.edges,
-            baseline=None,
-            color=NULL,
-            lw=2,
-            label="expected under the null",
-        )
+        expected = np.maximum(self.expected, 1e-9)  # lies below the frame, as on any log scale
+        label = "expected under the null"
+        self.null_ = ax.stairs(expected, self.edges, baseline=None, color=NULL, lw=2, label=label)
         self.threshold_line_ = None
         if self.threshold is not None:
             at = self.threshold + 0.5
             self.threshold_line_ = ax.axvline(at, color=INK, ls="--", lw=1)
             right = np.log1p(self.threshold) < 0.6 * np.log1p(self.edges[-1])  # where there is room
-            ax.annotate(
-                f" selected above {self.threshold} ",
-                (at, 1.0),
-                xycoords=("data", "axes fraction"),
-                ha="left" if right else "right",
-                va="top",
-            )
-        ax.set_yscale("log")
+            words, place = f" selected above {self.threshold} ", ("data", "axes fraction")
+            side = "left" if right else "right"
+            ax.annotate(words, (at, 1.0), xycoords=place, ha=side, va="top")
         tallest = max(float(self.features.max()), float(self.expected.max()), 2.0)
-        ax.set_ylim(LEAST, 2 * tallest)
+        ax.set(yscale="log", ylim=(LEAST, 2 * tallest), ylabel="features")
         # A log scale that holds zero: bins of counts begin at −1/2.
         ax.set_xscale("function", functions=(lambda k: np.log1p(np.maximum(k, -0.9)), np.expm1))
-        ax.set_xlim(self.edges[0], self.edges[-1])
+        ax.set(xlim=(self.edges[0], self.edges[-1]), xlabel="selection count of a feature")
         ax.set_xticks(_ticks(self.edges[-1]))
         ax.set_xticks([], minor=True)
-        ax.set_xlabel("selection count of a feature")
-        ax.set_ylabel("features")
-        ax.legend(
-            frameon=False,
-            loc="lower left",
-            bbox_to_anchor=(0, 1),  # above the axes: bars may stand anywhere within
-            ncols=2,
-            borderaxespad=0.2,
-        )
+        above = (0, 1)  # bars may stand anywhere within
+        ax.legend(frameon=False, loc="lower left", bbox_to_anchor=above, ncols=2, borderaxespad=0.2)
         return self
 
     def _bars(self, ax: Axes, number: Ints, color: str, label: str, gap: float = 0.04) -> Any:
         """Bars a little narrower than their bins; `gap` is a share of the bin."""
         width = np.diff(self.edges)
-        return ax.bar(
-            self.edges[:-1] + gap * width,
-            number,
-            (1 - 2 * gap) * width,
-            align="edge",
-            color=color,
-            label=label,
-        )
+        left, wide = self.edges[:-1] + gap * width, (1 - 2 * gap) * width
+        return ax.bar(left, number, wide, align="edge", color=color, label=label)
 
 
 def _ticks(largest: float) -> list[int]:
@@ -213,8 +189,7 @@ class _SignificanceDisplay(Display):
             )
             for turn, i in enumerate(highest)
         ]
-        self.ax_.set_ylabel("−log₁₀ p")
-        self.ax_.set_ylim(0, None)
+        self.ax_.set(ylabel="−log₁₀ p", ylim=(0, None))
 
 
 @dataclass(eq=False)
@@ -243,9 +218,8 @@ class ManhattanDisplay(_SignificanceDisplay):
     Examples
     --------
     >>> import nullforest as nf
-    >>> from nullforest.report.plots import ManhattanDisplay
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> display = ManhattanDisplay.from_selection(nf.select(t, 0.01, "fpr", "paper"))
+    >>> display = nf.select(t, 0.01, "fpr", "paper").plot("manhattan")
     >>> display.limit, display.positions.tolist()
     (2.0, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
@@ -335,9 +309,8 @@ class VolcanoDisplay(_SignificanceDisplay):
     Examples
     --------
     >>> import nullforest as nf
-    >>> from nullforest.report.plots import VolcanoDisplay
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> VolcanoDisplay.from_selection(nf.select(t, null="paper")).effects.tolist()
+    >>> nf.select(t, null="paper").plot("volcano").effects.tolist()
     [3.0, 0.25, 0.5, 0.5, 0.75]
     """
 
@@ -408,9 +381,7 @@ class _OverTrees(Display):
         for line, selected, name in zip(values.T, self.support, self.names, strict=True):
             color, order = (SELECTED, 2.5) if selected else (OTHER, 2.0)
             lines += ax.plot(self.trees, line, color=color, lw=1.3, zorder=order, label=f"_{name}")
-        ax.set_xscale("log")
-        ax.set_xlim(self.trees[0], self.trees[-1])
-        ax.set_xlabel("trees")
+        ax.set(xscale="log", xlim=(self.trees[0], self.trees[-1]), xlabel="trees")
         return lines
 
 
@@ -435,14 +406,11 @@ class StabilityDisplay(_OverTrees):
 
     Examples
     --------
-    >>> import numpy as np, nullforest as nf
-    >>> from nullforest.report.plots import StabilityDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
-    >>> X[:, :3] += 2 * y[:, None]
-    >>> display = StabilityDisplay.from_selection(nf.watch(X, y, error="fwer", trees=200))
-    >>> display.trees[-1], int(display.support.sum())
-    (np.int64(200), 3)
+    >>> import nullforest as nf
+    >>> X, y, _ = nf.simulate.independent(100, 200, n_relevant=3, relevance=0.8)
+    >>> display = nf.watch(X, y, error="fwer", trees=200).plot("stability")
+    >>> int(display.trees[-1]), int(display.support.sum())
+    (200, 3)
     """
 
     log_adjusted: Floats
@@ -460,16 +428,10 @@ class StabilityDisplay(_OverTrees):
         ax = self._axes(ax)
         self.lines_ = self._lines(ax, self.log_adjusted)
         self.limit_line_ = ax.axhline(self.limit, color=INK, ls="--", lw=1)
-        ax.annotate(
-            "selected above ",
-            (1.0, self.limit),
-            xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
-            fontsize="small",
-        )
-        ax.set_ylim(0, None)
-        ax.set_ylabel("−log₁₀ adjusted p")
+        place, units = (1.0, self.limit), ("axes fraction", "data")
+        words = "selected above "
+        ax.annotate(words, place, xycoords=units, ha="right", va="bottom", fontsize="small")
+        ax.set(ylim=(0, None), ylabel="−log₁₀ adjusted p")
         return self
 
 
@@ -491,14 +453,11 @@ class TrajectoryDisplay(_OverTrees):
 
     Examples
     --------
-    >>> import numpy as np, nullforest as nf
-    >>> from nullforest.report.plots import TrajectoryDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(100, 200)), np.arange(100) % 2
-    >>> X[:, :3] += 2 * y[:, None]
-    >>> display = TrajectoryDisplay.from_selection(nf.watch(X, y, error="fwer", trees=200))
-    >>> display.trees[-1], int(display.support.sum())
-    (np.int64(200), 3)
+    >>> import nullforest as nf
+    >>> X, y, _ = nf.simulate.independent(100, 200, n_relevant=3, relevance=0.8)
+    >>> display = nf.watch(X, y, error="fwer", trees=200).plot("trajectory")
+    >>> int(display.trees[-1]), int(display.support.sum())
+    (200, 3)
     """
 
     counts: Ints
@@ -516,20 +475,15 @@ class TrajectoryDisplay(_OverTrees):
         """Draw into the axes given, or into new ones."""
         ax = self._axes(ax)
         self.lines_ = self._lines(ax, self.counts)
+        label = "_" if np.isnan(self.thresholds).all() else "count to exceed"
         (self.threshold_line_,) = ax.plot(
-            self.trees,
-            self.thresholds,
-            color=INK,
-            ls="--",
-            lw=1.2,
-            label="_" if np.isnan(self.thresholds).all() else "count to exceed",
+            self.trees, self.thresholds, color=INK, ls="--", lw=1.2, label=label
         )
         (self.null_line_,) = ax.plot(
             self.trees, self.expected, color=NULL, lw=2, label="expected under the null"
         )
-        ax.set_ylabel("selection count")
         ax.set_yscale("symlog", linthresh=1.0)
-        ax.set_ylim(0, None)
+        ax.set(ylim=(0, None), ylabel="selection count")
         ax.legend(frameon=False, loc="upper left")
         return self
 

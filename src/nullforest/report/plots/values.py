@@ -223,10 +223,7 @@ class SurvivalDisplay(Display):
         for i, (words, color) in enumerate([("above", SELECTED), ("up to", NULL)]):
             label = f"{words} the median ({self.events[i]} events of {self.sizes[i]})"
             self.lines_ += ax.step(*self.curves[i], where="post", color=color, lw=1.8, label=label)
-        ax.set_ylim(0, 1.02)
-        ax.set_xlim(0, None)
-        ax.set_xlabel("time")
-        ax.set_ylabel("share without event")
+        ax.set(xlabel="time", ylabel="share without event", xlim=(0, None), ylim=(0, 1.02))
         ax.set_title(self.name)
         ax.legend(frameon=False)
         return self
@@ -302,11 +299,8 @@ class CorrelationDisplay(Display):
 
         colours = LinearSegmentedColormap.from_list("correlation", [NULL, "white", SELECTED])
         self.image_ = ax.imshow(self.correlation, vmin=-1, vmax=1, cmap=colours)
-        if len(self.names) <= NAMED:
-            ax.set_xticks(range(len(self.names)), self.names, rotation=90, fontsize="small")
-            ax.set_yticks(range(len(self.names)), self.names, fontsize="small")
-        else:
-            ax.set_xticks([])
-            ax.set_yticks([])
+        names = self.names if len(self.names) <= NAMED else []
+        ax.set_xticks(range(len(names)), names, rotation=90, fontsize="small")
+        ax.set_yticks(range(len(names)), names, fontsize="small")
         self.figure_.colorbar(self.image_, ax=ax, label="Spearman correlation", shrink=0.8)
         return self
