@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
 from nullforest.report.charts import histogram
-from nullforest.report.plots.display import (
+from nullforest.report.plots import (
     INK,
     KNOWN,
     NULL,
