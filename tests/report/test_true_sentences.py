@@ -10,7 +10,6 @@ import pytest
 
 import nullforest as nf
 from nullforest.report import render_markdown, summarize
-from nullforest.report.survival_facts import survival_facts
 from nullforest.selection.error_rates import ERROR_RATES
 
 NUMBER = r"([-+.\de]+)"
@@ -128,8 +127,7 @@ def test_every_sentence_against_the_table(run, error, request, tmp_path):
     selection = nf.select(tally, error=error)
     assert selection.n_selected
     facts = {"blocks": "site"} if run == "with_blocks" else {}
-    facts |= survival_facts(y) if run == "survival" else {}
-    summary = summarize(selection, facts)
+    summary = summarize(selection, facts, y=y)
     each = "stratum" if run in ("nine_strata", "survival") else "feature"
     for words in (selection.headline(), summary["headline"], repr(selection)):
         _assert_true(words, selection)

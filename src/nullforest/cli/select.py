@@ -91,7 +91,7 @@ def select(
     screen = Screen(quiet=quiet)
     asked = reading.read(data, target, screen, annotations=annotations, **growing.others)
     if link is not None:
-        from nullforest.report.links import check_link
+        from nullforest.report.render import check_link
 
         check_link(link, () if asked.annotations is None else asked.annotations)
     # The libraries that are slow to import, after everything that can be wrong with the options.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.words import printable
+from nullforest.data.effects import decimals
 from nullforest.nulls.constants import BULK_FEATURES
 from nullforest.nulls.distribution import Null
 from nullforest.selection.error_rates import ERROR_RATES, critical_level
@@ -162,12 +163,21 @@ def explanation(selection: Selection) -> str:
     return f"{words} More trees alone are not likely to change this."
 
 
-def printed(row: Mapping[Any, Any]) -> list[str]:
-    """Feature, count, expected count, p and q of a row of the table, as people read them."""
+def printed(row: Mapping[Any, Any], effects: Iterable[str] = ()) -> list[str]:
+    """Feature, count, expected count, p, q and effects of a row of the table, as people read them.
+
+    Examples
+    --------
+    >>> row = {"feature": "x0", "count": 12, "expected_count": 2.0, "p_value": 1e-4, "q_value": 0.2}
+    >>> printed(row | {"higher_in": "ill", "auc": 0.951}, ["higher_in", "auc"])
+    ['x0', '12', '2', '0.0001', '0.2', 'ill', '0.95']
+    """
     digits = {"expected_count": 3, "p_value": 2, "q_value": 2}
     numbers = [f"{row[name]:.{number}g}" for name, number in digits.items()]
     beside = row.get("name") or row.get("region")  # a symbol, or the region of an atlas
     label = f"{row['feature']} ({beside})" if beside else row["feature"]
+    cells = (row[name] for name in effects)
+    numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in cells]
     return [label, str(row["count"]), *numbers]
 
 
