@@ -137,7 +137,7 @@ def _select(
     from nullforest.cli.wording import all_in_shell
     from nullforest.data.annotations import matched
     from nullforest.data.readers.annotation_file import read_annotations
-    from nullforest.report.links import check_link
+    from nullforest.report.render import check_link
     from nullforest.selection.selection import select  # scipy takes a second to import
 
     alpha, error, null = how

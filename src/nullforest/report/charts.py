@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 
 from nullforest.data.column_blocks import columns_of, some_rows
 from nullforest.data.targets import Target
-from nullforest.features.neighbours import clusters, correlation_matrix, most_correlated
+from nullforest.features.correlated import (
+    correlation_clusters,
+    correlation_matrix,
+    most_correlated,
+)
 from nullforest.run.split_points import split_points
 from nullforest.selection.error_rates import ERROR_RATES, adjust, critical_level, harmonic
 from nullforest.selection.selection import Selection
@@ -211,7 +215,7 @@ def pictures(
     values = some_rows(source, columns)
     partners, r = most_correlated(X, columns, LISTED)
     matrix = correlation_matrix(X, columns)
-    cluster, order = clusters(matrix)
+    cluster, order = correlation_clusters(matrix)
     nulls, null_of = _nulls(selection, columns)
     return {
         "columns": columns.tolist(),

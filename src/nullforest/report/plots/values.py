@@ -12,7 +12,7 @@ from nullforest._util.errors import InputError, optional
 from nullforest.data.column_blocks import columns_of, some_rows
 from nullforest.data.survival_times import kaplan_meier
 from nullforest.data.targets import Target
-from nullforest.features.neighbours import clusters, correlation_matrix
+from nullforest.features.correlated import correlation_clusters, correlation_matrix
 from nullforest.report.plots import INK, NULL, OTHER, SELECTED, Display, Floats, Ints
 from nullforest.selection.described import data_of
 
@@ -288,7 +288,7 @@ class CorrelationDisplay(Display):
         if len(chosen) < 2:
             raise InputError(f"{len(chosen)} features are selected; a heat map needs two or more.")
         r = correlation_matrix(X, chosen)
-        cluster, order = clusters(r)
+        cluster, order = correlation_clusters(r)
         names = [str(name) for name in selection.tally.names[chosen[order]]]
         return cls(names, r[np.ix_(order, order)], cluster[order]).plot(ax)
 
