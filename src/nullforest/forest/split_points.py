@@ -109,7 +109,7 @@ def split_points(
         first_tree=first,
         probe_seed=0,
         **{name: value for name, value in known.items() if name != "draw"},
-    ).resolved(table.shape, target.criterion)
+    ).resolved((table.shape[0], table.native.n_varying), target.criterion)
     raw = native_forest(
         table, target, (settings, True, False), {}, None, MOST_SECONDS, n_threads(n_jobs)
     )

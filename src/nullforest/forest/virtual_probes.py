@@ -121,4 +121,4 @@ def probe_tally(
 
 def _rates(table: RankTable, settings: ForestSettings) -> tuple[int, int]:
     pool, candidates = resolved_number(settings.pool), resolved_number(settings.candidates)
-    return evaluation_rates(table.shape[1], pool, candidates)
+    return evaluation_rates(table.native.n_varying, pool, candidates)

@@ -213,14 +213,19 @@ def grow(
         if copies:
             settings = with_changes(settings, probe_seed=settings.probe_seed or 0)
             if target.blocks is not None and settings.candidates is None:
-                columns = table.shape[1] * (copies + 1)
+                columns = table.native.n_varying * (copies + 1)
                 candidates = default_candidates(columns, MOST_BLOCK_CANDIDATES)
                 settings = with_changes(settings, candidates=candidates)
             oob = oob and table.categories is None  # whose order knows the samples out of bag
             table = shadowed(table, copies, settings.probe_seed or 0, target, n_jobs)
         keep_trees = (not copies) if keep_trees is None else keep_trees
+        if not (n_varying := table.native.n_varying):
+            raise InputError("Every feature is constant, so that no node can be split.")
         settings = settings.resolved(
-            table.shape, target.criterion, lambda: sum(table.strata.evaluable), copies
+            (table.shape[0], n_varying),
+            target.criterion,
+            lambda: sum(table.strata.evaluable),
+            copies,
         )
         oob = oob and (settings.replace or settings.samples < table.shape[0])
         oob = oob and target.criterion != "neighbourhood"
@@ -341,7 +346,10 @@ def _forest_of(
     tally = Tally(
         counts=counts,
         nodes_per_tree=raw["nodes_per_tree"],
-        pool_per_tree=np.full(grown, settings.pool),
+        # All columns that vary are all that the trees can use.
+        pool_per_tree=np.full(
+            grown, table.shape[1] if settings.pool == table.native.n_varying else settings.pool
+        ),
         candidates=settings.candidates,
         n_samples=table.shape[0],
         couplings=couplings,
