@@ -295,6 +295,11 @@ class RankTable:
         """Samples and features."""
         return self.native.n_samples, self.native.n_features
 
+    @property
+    def n_varying(self) -> int:
+        """Features that differ between samples; the others can never split a node."""
+        return self.native.n_varying
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of all that trees can see of X: order, ties and missing values of each feature."""

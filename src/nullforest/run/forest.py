@@ -214,7 +214,7 @@ def _tally(raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) 
         null_columns = NullColumns.of_shadows(counts, couplings, table.shadow_strata, table.rows)
         counts, couplings = counts[0], couplings[0]
     elif (probes := grower.probes) is not None:
-        rates = evaluation_rates(table.shape[1], settings.pool, settings.candidates)
+        rates = evaluation_rates(table.n_varying, settings.pool, settings.candidates)
         order = np.argsort(probes.ids)
         null_columns = NullColumns(
             kind="probes",
@@ -233,6 +233,7 @@ def _tally(raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) 
         pool_per_tree=np.full(n_trees, settings.pool),
         candidates=settings.candidates,
         n_samples=table.shape[0],
+        n_constant=data.table.shape[1] - data.table.n_varying,
         couplings=couplings,
         null_columns=null_columns,
         feature_names=table.feature_names,
