@@ -107,7 +107,9 @@ class SplitHalf:
         """Test both halves of one random split; None where they have too few trees."""
         try:
             a, b = (
-                decide(make_null(part, kind).pvalues(part.counts), alpha, error).support
+                decide(
+                    make_null(part, kind).pvalues(part.counts), alpha, error, tested=part.varying
+                ).support
                 for part in halves(tally, seed)
             )
         except InputError:  # too few trees for a null distribution of half of them

@@ -244,6 +244,11 @@ class Selection:
         return "\n".join(lines)
 
 
+def common_threshold(thresholds: NDArray[Any]) -> float:
+    """The threshold that all features share; NaN where they have several."""
+    return int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan")
+
+
 @runtime_checkable
 class Counted(Protocol):
     """What has been counted, as a grown forest has: its tally, and sentences about it."""
@@ -307,21 +312,23 @@ def select(
             "nf.select(nf.grow(X, y)) with data."
         )
     model = null if isinstance(null, Null) else make_null(tally, null)
-    decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error)
-    F, n_selected = tally.n_features, int(decision.support.sum())
-    strata = np.zeros(F, np.int64) if model.feature_strata is None else model.feature_strata
+    tested = tally.varying
+    decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error, tested=tested)
+    F, n_selected = tally.n_varying, int(decision.support.sum())
+    strata = model.feature_strata
+    strata = np.zeros(tally.n_features, np.int64) if strata is None else strata
     level = critical_level(alpha, error, F, n_selected)
     thresholds = model.thresholds(level)
     if mid:  # a count at the threshold may have a mid-p value below the level
         each = np.full(int(strata.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(each, strata[decision.support], tally.counts[decision.support] - 1)
         thresholds = np.minimum(thresholds, each[strata])
-    exceeding = model.pvalues(thresholds + 1).sum()
+    exceeding = model.pvalues(thresholds + 1)[tested].sum()
     return Selection(
         support=decision.support,
         pvalues=decision.pvalues,
         qvalues=decision.qvalues,
-        threshold=int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan"),
+        threshold=common_threshold(thresholds[tested]),
         level=float(exceeding) / F,
         expected_false_positives=float(exceeding),
         alpha=float(alpha),

@@ -39,14 +39,16 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
     if tally.n_trees < 2:
         raise InputError("A forest of one tree has no halves.")
     rng = np.random.default_rng(seed)
+    varying = tally.varying
     nodes = tally.nodes_per_tree[::2]
     null_columns, rest_columns = tally.null_columns, tally.null_columns
     if tally.shadows is not None:
         columns = np.concatenate([tally.counts, tally.shadows.wins.ravel()])
-        counts, wins = np.split(_drawn(columns, int(nodes.sum()), rng), [tally.n_features])
+        drawn = _drawn(columns, int(nodes.sum()), rng, np.tile(varying, 1 + len(tally.shadows)))
+        counts, wins = np.split(drawn, [tally.n_features])
         null_columns, rest_columns = tally.shadows.halves(wins, rng)
     else:
-        counts = _drawn(tally.counts, int(nodes.sum()), rng)
+        counts = _drawn(tally.counts, int(nodes.sum()), rng, varying)
         if tally.probes is not None:
             null_columns, rest_columns = tally.probes.halves(None, rng)
     couplings = rest = None
@@ -74,8 +76,17 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
     return first, second
 
 
-def _drawn(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers of each feature's nodes among `n` that are drawn without replacement."""
+def _drawn(
+    counts: NDArray[np.int64], n: int, rng: np.random.Generator, varying: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Numbers of each column's nodes among `n` that are drawn without replacement.
+
+    Constant columns have none and take no random numbers, so that they change no other column.
+    """
+    if not varying.all():
+        drawn = np.zeros_like(counts)
+        drawn[varying] = _drawn(counts[varying], n, rng, varying[varying])
+        return drawn
     total = int(counts.sum())
     if total < 10**9:  # the limit of numpy
         return rng.multivariate_hypergeometric(counts, n, method="marginals")
