@@ -30,7 +30,7 @@ import pandas as pd
 
 import nullforest as nf
 from nullforest.run.checkpoints import Checkpoint
-from nullforest.run.resuming import KIND
+from nullforest.run.forest_checkpoint import KIND
 from studies.markdown import filled
 from studies.records import RESULTS, with_progress
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from nullforest._util.errors import InputError
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 
 X = np.random.default_rng(0).normal(size=(20, 4))
 Y = np.arange(20) % 2

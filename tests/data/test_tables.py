@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nullforest._util.errors import InputError
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 from nullforest.data.readers.tables import table_of
 
 N = 40

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nullforest._util.errors import InputError
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 
 #: The same three samples in every layout: two features and a target.
 X = [[1.5, 2.0], [3.25, -0.5], [0.125, 7.0]]
@@ -118,7 +118,7 @@ def test_all_digits_are_read(tmp_path):
 FUZZ = """
 import sys
 from nullforest._util.errors import InputError
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 for number, cell in enumerate(eval(sys.stdin.read())):
     texts = f"a,y\\n{cell},u\\n2,v\\n", f"a;y\\n1,5;u\\n{cell};v\\n", f"a,y\\n1,{cell}\\n2,3\\n"
     for text in texts:

@@ -11,12 +11,13 @@ import numpy as np
 
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import writing_beside
+from nullforest.data.dataset import Dataset
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.omics.annotated import matrix_of, takes_raw
 from nullforest.data.readers.options import MatrixOptions
 from nullforest.data.readers.survival_columns import SurvivalColumns, TargetName
-from nullforest.data.readers.tables import Table, matrix_table
-from nullforest.data.readers.target_column import Task
+from nullforest.data.readers.tables import matrix_table
+from nullforest.data.targets import Task
 from nullforest.nulls import Kind
 from nullforest.run.growing import select_table
 from nullforest.selection.error_rates import ErrorRate
@@ -189,7 +190,7 @@ def write_h5ad(
 
 def write_new_h5ad(
     matrix: FeatureMatrix,
-    table: Table,
+    table: Dataset,
     path: Path,
     selection: Selection,
     key_added: str = "nullforest",
@@ -202,11 +203,15 @@ def write_new_h5ad(
     var = pd.DataFrame(index=pd.Index(matrix.feature_names.astype(object)))
     if matrix.annotations is not None:
         var = matrix.annotations.set_axis(var.index, axis=0)
-    fields = table.y.dtype.names or (table.target,)
-    for name in fields:
-        known = table.y[name] if table.y.dtype.names else table.y
-        values = pd.Series(known, index=table.sample_ids).reindex(obs.index)
-        obs[name] = values.astype("category") if table.task == "classification" else values
+    target = table.target
+    outcome: dict[str, Any] = {target.name: target.labels}
+    if target.survival is not None:
+        outcome = {name: target.survival[name] for name in ("event", "time")}
+    elif target.labels is None:
+        outcome = {target.name: target.values[:, 0]}
+    for name, values in outcome.items():
+        column = pd.Series(values, index=table.sample_ids).reindex(obs.index)
+        obs[name] = column if target.labels is None else column.astype("category")
     data = anndata.AnnData(matrix.X, obs=obs, var=var)
     annotate(data, selection, key_added)
     with writing_beside(path) as partial:
