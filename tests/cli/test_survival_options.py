@@ -10,7 +10,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.data.readers.tables import read_table
-from nullforest.data.readers.survival_columns import SurvivalColumns
+from nullforest.data.readers.options import SurvivalColumns
 
 SURVIVAL = ["--time", "days", "--event", "died"]
 

@@ -54,8 +54,7 @@ def merge(
     screen = Screen(quiet=quiet)
     with screen.waiting("Adding tallies"):
         total = add(tallies)
-    from nullforest.data.annotations import matched
-    from nullforest.data.readers.annotation_file import read_annotations
+    from nullforest.data.annotations import matched, read_annotations
     from nullforest.report.links import check_link
     from nullforest.selection.selection import select  # scipy takes a second to import
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import Sentence, Setting
-from nullforest.data.readers.text import number_of
+from nullforest.data.readers.formats import number_of
 
 #: Text of which more than this share of the samples has a value of its own names the samples.
 MOST_DISTINCT = 0.5
