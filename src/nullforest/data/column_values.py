@@ -75,7 +75,7 @@ def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.floa
     what = f"text, {cell!r:.60}" if isinstance(cell, str) else f"{type(cell).__name__} values"
     comma = (
         "if it is a number with a decimal comma, put a point there, or read the file with ",
-        Setting("decimal", "','", " "),
+        Setting("decimal", ","),
     )
     remedy = comma if _decimal_comma(cell) else (_REMEDY,)
     where = f"Column {name!r} holds {what} in data row {wrong[0] + 1}, where numbers are needed; "
