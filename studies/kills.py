@@ -31,6 +31,7 @@ from nullforest.run.resuming import KIND
 
 import nullforest as nf
 from nullforest.run.checkpoints import Checkpoint
+from nullforest.run.forest_checkpoint import KIND
 from studies.markdown import filled
 from studies.records import RESULTS, with_progress
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from nullforest._util.words import Sentence, Setting
+from nullforest._util.words import Command, Sentence, Setting
 
 
 class InputError(ValueError):
@@ -15,12 +15,19 @@ class InputError(ValueError):
     The command line prints the message alone, with options in the place of arguments, and exits
     with status 2.
 
+    Parameters
+    ----------
+    *parts : str, Setting, Command or Sentence
+        The message, piece by piece.
+    setting : str, optional
+        Name of the setting that is refused, where the fault lies in one.
+
     Attributes
     ----------
     sentence : Sentence
         The message.
     setting : str or None
-        Name of the setting that is refused, where the fault lies in one.
+        The setting that is refused.
 
     Examples
     --------
@@ -32,10 +39,10 @@ class InputError(ValueError):
     y has 3 values for 2 samples; give one each.
     """
 
-    def __init__(self, message: str = "", *, setting: str | None = None) -> None:
-        self.sentence = message if isinstance(message, Sentence) else Sentence(message)
+    def __init__(self, *parts: str | Setting | Command, setting: str | None = None) -> None:
+        self.sentence = Sentence(*parts)
         self.setting = setting
-        super().__init__(str(message))
+        super().__init__(str(self.sentence))
 
 
 def refused(name: str, value: Any, why: str | Sentence) -> InputError:

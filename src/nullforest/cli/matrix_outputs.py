@@ -11,7 +11,8 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
 from nullforest.data.dataset import Dataset
-from nullforest.data.readers.matrix_files import kind_of, read_matrix
+from nullforest.data.readers.formats import kind_of
+from nullforest.data.readers.matrix_files import read_matrix
 from nullforest.data.readers.options import MatrixOptions
 
 if TYPE_CHECKING:

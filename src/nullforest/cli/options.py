@@ -29,7 +29,7 @@ from nullforest.forest.settings import ForestSettings
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
     from nullforest.data.dataset import Dataset
-    from nullforest.data.readers.survival_columns import TargetName
+    from nullforest.data.readers.options import TargetName
 
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
@@ -268,7 +268,7 @@ class Reading(_MATRIX, _ROLES):  # type: ignore[misc]  # made above
 
     def target_name(self, target: str | None) -> TargetName:
         """The target that --target, or --time and --event, name."""
-        from nullforest.data.readers.survival_columns import SurvivalColumns
+        from nullforest.data.readers.options import SurvivalColumns
 
         if self.time is None and self.event is None:
             if target is None:

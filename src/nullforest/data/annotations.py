@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
-from nullforest._util.words import listed
+from nullforest._util.errors import InputError, reason_of
+from nullforest._util.words import Setting, listed
 
 #: Columns of a selection's table, which annotations must not repeat.
 TAKEN = (
@@ -18,6 +19,29 @@ TAKEN = (
     *("p_value", "q_value", "selected", "higher_in", "stands_out", "difference", "auc"),
     *("hazard", "correlation"),
 )
+
+
+def read_annotations(path: Path) -> pd.DataFrame:
+    r"""Read a table of text: CSV, or TSV by its ending (also compressed); every cell stays text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "genes.csv"
+    >>> _ = file.write_text("probe,symbol\n001_at,XIST\n")
+    >>> read_annotations(file).values.tolist()
+    [['001_at', 'XIST']]
+    """
+    separator = "\t" if ".tsv" in path.suffixes or ".txt" in path.suffixes else ","
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, sep=separator)
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}; check ", Setting("annotations"), ".") from None
+    except (OSError, ValueError, EOFError) as error:  # also what pandas raises, and no text
+        raise InputError(
+            f"The annotations {path} cannot be read ({reason_of(error)}); give a CSV or TSV with "
+            "the features' names in its first column."
+        ) from None
 
 
 def matched(table: Any, names: NDArray[np.str_], source: str = "The table") -> pd.DataFrame:

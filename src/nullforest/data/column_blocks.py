@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar
-from nullforest.data import matrices
-from nullforest.data.dense import as_floats, as_matrix, coded_columns
-from nullforest.data.matrices import Source
+from nullforest.data.dense import as_floats
+from nullforest.data.matrices import Source, as_columns
 from nullforest.data.rank_table import RankTable
 
 Floats = NDArray[np.float64]
@@ -27,14 +26,8 @@ def columns_of(X: Any) -> tuple[Source, NDArray[np.bool_] | None]:
     if isinstance(X, RankTable):
         categories = X.categories
         X = X.matrix if X.values is None else X.values
-    X, _ = matrices.unwrapped(X)
-    if categories is None:
-        X, categories = coded_columns(X)
-    if matrices.is_sparse(X):
-        X = matrices.sparse_columns(X)
-    source = matrices.source_of(X)
-    source = matrices.source_of_array(as_matrix(X)[0]) if source is None else source
-    return source, categories
+    columns = as_columns(X)
+    return columns.source, columns.categories if categories is None else categories
 
 
 def column_blocks(

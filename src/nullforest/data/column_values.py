@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import Sentence, Setting
-from nullforest.data.readers.text import number_of
+from nullforest.data.readers.formats import number_of
 
 #: Text of which more than this share of the samples has a value of its own names the samples.
 MOST_DISTINCT = 0.5
@@ -75,7 +75,7 @@ def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.floa
     what = f"text, {cell!r:.60}" if isinstance(cell, str) else f"{type(cell).__name__} values"
     comma = (
         "if it is a number with a decimal comma, put a point there, or read the file with ",
-        Setting("decimal", "','", " "),
+        Setting("decimal", ","),
     )
     remedy = comma if _decimal_comma(cell) else (_REMEDY,)
     where = f"Column {name!r} holds {what} in data row {wrong[0] + 1}, where numbers are needed; "

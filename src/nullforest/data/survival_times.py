@@ -19,17 +19,21 @@ Floats = NDArray[np.float64]
 #: A checked survival target.
 SURVIVAL = np.dtype([("event", "?"), ("time", "<f8")])
 
+#: Words for an event and for a censored time, as programs write booleans.
+_WORDS = {"true": 1.0, "t": 1.0, "1": 1.0, "1.0": 1.0} | dict.fromkeys(
+    ("false", "f", "0", "0.0"), 0.0
+)
 _HOW = (
     "give a structured array of a boolean event and a time, as sksurv.util.Surv makes it, or a "
     "DataFrame with the columns event and time"
 )
 
 
-def survival_of(y: Any) -> NDArray[Any] | None:
+def survival_of(y: Any, name: str = "y") -> NDArray[Any] | None:
     """Events and times as one structured array; None where y is another kind of target.
 
     A structured array has two fields, of which one is boolean or which are named event and time;
-    so has a DataFrame two columns.
+    so has a DataFrame two columns. `name` stands in the sentences that refuse it.
 
     Examples
     --------
@@ -43,12 +47,13 @@ def survival_of(y: Any) -> NDArray[Any] | None:
     if columns is None:
         return None
     event, time = columns
-    found = np.empty(np.shape(event), SURVIVAL)
-    if found.ndim != 1:
-        raise InputError(f"y must have one axis of samples, not {found.ndim}; {_HOW}.")
-    found["event"], found["time"] = _checked_events(event), _checked_times(time)
-    _check_informative(found)
-    return found
+    survival = np.empty(np.shape(event), SURVIVAL)
+    if survival.ndim != 1:
+        raise InputError(f"y must have one axis of samples, not {survival.ndim}; {_HOW}.")
+    name = "y" if name == "y" else repr(name)
+    survival["event"], survival["time"] = _events(event, name), _times(time, name)
+    _check_informative(survival, name)
+    return survival
 
 
 def log_rank_scores(event: Any, time: Any, weight: Floats | None = None) -> Floats:
@@ -151,67 +156,79 @@ def _event_and_time(names: list[Any], boolean: list[bool]) -> tuple[Any, Any] | 
     """Which of two names is the event and which the time, by their names or by their types."""
     if len(names) != 2:
         return None
-    known = [str(name).casefold() for name in names]
-    if sorted(known) == ["event", "time"]:
-        return (names[0], names[1]) if known[0] == "event" else (names[1], names[0])
+    folded = [str(name).casefold() for name in names]
+    if sorted(folded) == ["event", "time"]:
+        return (names[0], names[1]) if folded[0] == "event" else (names[1], names[0])
     if sum(boolean) == 1:
         return (names[0], names[1]) if boolean[0] else (names[1], names[0])
     return None
 
 
-def _checked_events(event: Any) -> NDArray[np.bool_]:
+def _events(event: Any, name: str) -> NDArray[np.bool_]:
     array = np.asarray(event)
-    if array.dtype.kind == "b":
-        return array
-    try:
+    _refuse(_missing(array), f"The events of {name} have missing values", array)
+    if array.dtype.kind in "OUS":
+        words = [str(value).strip().casefold() for value in array]
+        numbers = np.array([_WORDS.get(word, np.nan) for word in words])
+    else:
         numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = None
-    if numbers is not None and np.isnan(numbers).any():
-        raise InputError("The events of y have missing values; drop those samples from X and y.")
-    if numbers is None or not np.isin(numbers, (0.0, 1.0)).all():
-        raise InputError(
-            "The events of y must be True and False, or 1 and 0; recode them: 1 for an event, 0 "
-            "for a censored time."
-        )
+    what = f"The events of {name} hold values other than 1 and 0 (event and censored)"
+    _refuse(~np.isin(numbers, (0.0, 1.0)), what, array, "recode them")
     return numbers.astype(bool)
 
 
-def _checked_times(time: Any) -> Floats:
+def _times(time: Any, name: str) -> Floats:
     array = np.asarray(time)
+    _refuse(_missing(array), f"The times of {name} have missing values", array)
     try:
-        if array.dtype.kind in "cmM":
+        if array.dtype.kind in "bcmM":
             raise TypeError
         times = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("The times of y are no numbers; give them in days or years.") from None
-    if np.isnan(times).any():
-        raise InputError("The times of y have missing values; drop those samples from X and y.")
-    if np.isinf(times).any():
-        raise InputError("The times of y hold infinite values; give the last time of observation.")
-    if (times < 0).any():
         raise InputError(
-            f"The times of y hold negative values ({times[times < 0][0]:g}); count time from the "
-            "beginning of the observation."
-        )
+            f"The times of {name} are no numbers (such as {array[0]!s:.60}); give them in days or "
+            "years."
+        ) from None
+    remedy = "give the last time of observation"
+    _refuse(np.isinf(times), f"The times of {name} hold infinite values", array, remedy)
+    remedy = "count time from the beginning of the observation"
+    _refuse(times < 0, f"The times of {name} hold negative values", array, remedy)
     return times
 
 
-def _check_informative(survival: NDArray[Any]) -> None:
+def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    if array.dtype.kind != "O":
+        return np.asarray(array != array)
+    from pandas import isna  # None and NA too; slow to import
+
+    return np.asarray(isna(array))
+
+
+def _refuse(
+    samples: NDArray[np.bool_],
+    what: str,
+    array: NDArray[Any],
+    remedy: str = "fill them in, or drop those samples",
+) -> None:
+    """Refuse a target for some of its samples, of which the first is named."""
+    if samples.any():
+        first = int(np.flatnonzero(samples)[0])
+        raise InputError(
+            f"{what} in {samples.sum()} of {len(samples)} samples (the first is number "
+            f"{first + 1}: {array[first]!s:.60}); {remedy}."
+        )
+
+
+def _check_informative(survival: NDArray[Any], name: str) -> None:
     """Refuse a target by which no two samples differ."""
     event, time = survival["event"], survival["time"]
+    itself = "so that times tell no order; predict the event itself as classes."
     if len(event) and not event.any():
         raise InputError(
-            "y has no event: all samples are censored, so that there is nothing to predict; give "
-            "samples with events."
+            f"{name} has no event: all samples are censored, so that there is nothing to predict; "
+            "give samples with events, or make 1 an event."
         )
     if len(time) > 1 and (time == time[0]).all():
-        raise InputError(
-            "All times of y are equal, so that they tell no order; predict the event itself as "
-            "classes."
-        )
+        raise InputError(f"All times of {name} are equal, {itself}")
     if len(time) > 1 and not np.ptp(log_rank_scores(event, time)):
-        raise InputError(
-            "No sample of y survives the first event, so that times tell no order; predict the "
-            "event itself as classes."
-        )
+        raise InputError(f"No sample of {name} survives the first event, {itself}")

@@ -177,7 +177,7 @@ def _target(
     if distance is None and _may_hold_survival(y):
         from nullforest.data.survival_times import survival_of
 
-        survival = survival_of(y)
+        survival = survival_of(y, name)
         if survival is not None:
             return _survival(survival, n_samples, criterion, weight, class_weight)
     if criterion == "logrank":

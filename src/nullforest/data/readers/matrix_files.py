@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.images.subjects import FREESURFER
+from nullforest.data.readers.formats import kind_of, single
 from nullforest.data.readers.options import OF_GENES, OF_IMAGES, MatrixOptions, atlas_files
 
-#: Kinds of files by the ends of their names; the first that fits.
-_ENDINGS = {
-    ".h5ad": "h5ad",
-    ".h5": "10x",
-    ".mtx": "mtx",
-    ".mtx.gz": "mtx",
-    ".bed": "plink",
-    ".bim": "plink",
-    ".fam": "plink",
-    ".vcf": "vcf",
-    ".vcf.gz": "vcf",
-    ".vcf.bgz": "vcf",
-    ".bcf": "vcf",
-    ".dscalar.nii": "cifti",
-    ".dtseries.nii": "cifti",
-    ".nii": "nifti",
-    ".nii.gz": "nifti",
-    ".gii": "surface",
-    ".gii.gz": "surface",
-    ".mgh": "mgh",
-    ".mgz": "mgh",
-}
 _WORDS = {
     "h5ad": "an .h5ad file",
     "10x": "a 10x matrix",
@@ -46,51 +22,6 @@ _WORDS = {
     "surface": "a surface",
     "mgh": "an MGH file",
 }
-
-
-def found_files(given: Any) -> list[Path]:
-    """The files named by a path, a pattern such as "sub-*.nii.gz", or a list of either."""
-    several = given if isinstance(given, list | tuple) else [given]
-    files: list[Path] = []
-    for path in map(as_path, several):
-        if any(sign in str(path) for sign in "*?[") and not path.exists():
-            found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-            if not found:
-                raise InputError(f"No file matches {path}; check the pattern.")
-            files += found
-        else:
-            files.append(path)
-    if not files:
-        raise InputError("There is no file; give at least one.")
-    return files
-
-
-def single(paths: Sequence[Path]) -> Path:
-    """The only file; several are refused."""
-    if len(paths) > 1:
-        raise InputError(
-            f"{len(paths)} files were given ({paths[0]}, {paths[1]}, …), which only images can be "
-            "read from; give one."
-        )
-    return paths[0]
-
-
-def kind_of(paths: Sequence[Path]) -> str | None:
-    """Kind of the files, by the name of the first; None for tables.
-
-    Examples
-    --------
-    >>> kind_of([Path("sub-01.nii.gz")]), kind_of([Path("lh.thickness")]), kind_of([Path("a.csv")])
-    ('nifti', 'surface', None)
-    """
-    name = paths[0].name.lower()
-    known = (kind for ending, kind in _ENDINGS.items() if name.endswith(ending))
-    kind = next(known, "surface" if FREESURFER.match(name) else None)
-    # A folder of Cell Ranger; os.path answers where a name is too long for a file, too.
-    matrices = (paths[0] / f"matrix.mtx{end}" for end in ("", ".gz"))
-    if kind is None and any(os.path.exists(path) for path in matrices):  # noqa: PTH110
-        return "mtx"
-    return kind
 
 
 def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> FeatureMatrix:

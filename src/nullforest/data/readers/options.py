@@ -6,12 +6,37 @@ The fields are arguments of :func:`nullforest.read_table`; their help is that of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from nullforest._util.errors import InputError
-from nullforest._util.words import Sentence, Setting
+from nullforest._util.words import Setting
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """Names of the columns of a survival target, in the place of the name of one target.
+
+    Examples
+    --------
+    >>> str(SurvivalColumns(event="died", time="days"))
+    'days (event: died)'
+    """
+
+    event: str
+    time: str
+
+    def __str__(self) -> str:
+        return f"{self.time} (event: {self.event})"
+
+
+TargetName = str | SurvivalColumns
+
+
+def columns_of(target: TargetName) -> tuple[str, ...]:
+    """The columns that hold a target."""
+    return (target,) if isinstance(target, str) else (target.event, target.time)
 
 
 @dataclass(frozen=True)
@@ -112,17 +137,8 @@ class MatrixOptions:
         """Refuse options that files of another kind take."""
         for name in names:
             if getattr(self, name):
-                sentence = Sentence(Setting(name), f" does not apply to {kind}; leave it out.")
-                raise InputError(sentence, setting=name)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that are not left at their defaults."""
-        return {
-            option.name: value
-            for option in fields(self)
-            if (value := getattr(self, option.name)) != option.default
-        }
+                words = f" does not apply to {kind}; leave it out."
+                raise InputError(Setting(name), words, setting=name)
 
 
 #: Options that belong to images, and to matrices of genes.

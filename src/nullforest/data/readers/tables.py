@@ -13,27 +13,34 @@ import numpy as np
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
-from nullforest._util.words import Sentence, Setting, listed
-from nullforest.data.annotations import joined, matched
+from nullforest._util.words import Setting, listed
 from nullforest.data.dataset import Dataset
-from nullforest.data.readers.annotation_file import read_annotations
-from nullforest.data.readers.formats import TableFile
-from nullforest.data.readers.matrix_files import found_files, kind_of, read_matrix, single
-from nullforest.data.readers.options import OF_GENES, OF_IMAGES, MatrixOptions
-from nullforest.data.readers.survival_columns import (
+from nullforest.data.readers.formats import (
+    TableFile,
+    found_files,
+    kind_of,
+    number_of,
+    single,
+    text_of,
+    texts_of,
+)
+from nullforest.data.readers.options import (
+    OF_GENES,
+    OF_IMAGES,
+    MatrixOptions,
     SurvivalColumns,
     TargetName,
     columns_of,
-    survival_columns,
 )
-from nullforest.data.readers.text import text_of, texts_of
-from nullforest.data.readers.transposed import frame_matrix, hint_to_transpose
 from nullforest.data.targets import Task, as_target
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from nullforest.data.readers.feature_matrix import FeatureMatrix
+
+#: Rows per column from which a table whose rows are named is taken for features × samples.
+_TALL = 5
 
 
 def read_table(
@@ -112,55 +119,44 @@ def read_table(
     options = MatrixOptions(**of_matrix)
     roles = {"blocks": blocks, "adjust": adjust, "task": task, "class_weight": class_weight}
     if kind:
-        if drop or transpose or decimal:
-            option = "drop" if drop else "transpose" if transpose else "decimal"
-            raise InputError(
-                Sentence(Setting(option), f" is for tables, and {paths[0]} is none; leave it out."),
-                setting=option,
-            )
+        for option, value in {"drop": drop, "transpose": transpose, "decimal": decimal}.items():
+            if value:
+                words = f" is for tables, and {paths[0]} is none; leave it out."
+                raise InputError(Setting(option), words, setting=option)
+        from nullforest.data.readers.matrix_files import read_matrix
+
         matrix = read_matrix(paths, kind, options)
         data = matrix_table(matrix, target, options, str(path), ids=ids, **roles)
     else:
         options.refuse((*OF_GENES, *OF_IMAGES), "a table")
         file = TableFile(single(paths), decimal)
-        data = _of_file(file, target, options, ids, drop, transpose, roles)
-        if decimal is None and file.layout is not None and file.layout.decimal == ",":
+        source, beside = str(file.path), options.sample_table is not None
+        if file.names is not None and not (transpose or beside):
+            # Before pandas is imported, which is slow.
+            if not {*columns_of(target)} <= {*file.names}:
+                _hint_to_transpose(file, file.names, target)
+            _roles(file.names, target, ids, blocks, adjust, drop, source)
+        frame = file.read(transpose=transpose)
+        if beside:
+            from nullforest.data.readers.feature_matrix import frame_matrix
+
+            matrix = frame_matrix(frame, drop, source)
+            data = matrix_table(matrix, target, options, source, ids=ids, **roles)
+        else:
+            for option in ("obs_filter", "matched_only"):
+                if getattr(options, option):
+                    words, needed = " needs a table of samples, ", Setting("sample_table")
+                    raise InputError(Setting(option), words, needed, ".", setting=option)
+            data = table_of(frame, target, ids=ids, drop=drop, source=source, **roles)
+        if decimal is None and file.decimal == ",":
             note = "Numbers were read with a decimal comma."
             data = replace(data, remarks=(note, *data.remarks))
     if annotations is not None:
-        further = matched(read_annotations(as_path(annotations)), data.names, str(annotations))
-        data = replace(data, annotations=joined(data.annotations, further))
+        from nullforest.data.annotations import joined, matched, read_annotations
+
+        columns = matched(read_annotations(as_path(annotations)), data.names, str(annotations))
+        data = replace(data, annotations=joined(data.annotations, columns))
     return replace(data, bins=bins)
-
-
-def _of_file(
-    file: TableFile,
-    target: TargetName,
-    options: MatrixOptions,
-    ids: str | None,
-    drop: tuple[str, ...],
-    transpose: bool,
-    roles: dict[str, Any],
-) -> Dataset:
-    """The data set of a table, or of one that another table describes."""
-    source = str(file.path)
-    beside = options.sample_table is not None
-    if file.layout is not None and not transpose and not beside:
-        names = file.layout.names  # before pandas is imported, which is slow
-        if not {*columns_of(target)} <= {*names}:
-            hint_to_transpose(file, target)
-        _roles(names, target, (ids, roles["blocks"]), roles["adjust"], drop, source)
-    frame = file.read(transpose=transpose)
-    if beside:
-        matrix = frame_matrix(frame, drop, source)
-        return matrix_table(matrix, target, options, source, ids=ids, **roles)
-    if options.obs_filter or options.matched_only:
-        option = "obs_filter" if options.obs_filter else "matched_only"
-        needed = Setting("sample_table", "FILE", " ")
-        raise InputError(
-            Sentence(Setting(option), " needs a table of samples, ", needed, "."), setting=option
-        )
-    return table_of(frame, target, ids=ids, drop=drop, source=source, **roles)
 
 
 def matrix_table(
@@ -176,7 +172,7 @@ def matrix_table(
 
     `roles` are further arguments of :func:`table_of`: blocks, adjust, task.
     """
-    from nullforest.data.readers.sample_table import filtered, with_sample_table, with_target
+    from nullforest.data.readers.feature_matrix import filtered, with_sample_table, with_target
 
     if options.sample_table is not None:
         path = as_path(options.sample_table)
@@ -185,16 +181,14 @@ def matrix_table(
         source, ids = str(path), None
     if options.obs_filter is not None:
         matrix = filtered(matrix, options.obs_filter)
-    own = columns_of(target)
-    if options.matched_only and {*own} <= {*matrix.samples.columns}:
-        matrix = with_target(matrix, own)
+    targets = columns_of(target)
+    if options.matched_only and {*targets} <= {*matrix.samples.columns}:
+        matrix = with_target(matrix, targets)
     if matrix.samples.empty:
         raise InputError(
-            Sentence(
-                f"{source} says nothing of its samples; give a table with their target, ",
-                Setting("sample_table", "FILE", " "),
-                ".",
-            )
+            f"{source} says nothing of its samples; give a table with their target, ",
+            Setting("sample_table"),
+            ".",
         )
     return table_of(matrix.samples, target, ids=ids, source=source, matrix=matrix, **roles)
 
@@ -235,20 +229,17 @@ def table_of(
             f"{source} has {len(frame)} row{'' if len(frame) == 1 else 's'} of data; a forest "
             "needs at least 2 samples, one per row."
         )
-    target, (ids, blocks), adjust, beside = _roles(
-        names, target, (ids, blocks), adjust, drop, source
-    )
+    target, ids, blocks, adjust, beside = _roles(names, target, ids, blocks, adjust, drop, source)
     index = frame.index  # 0, 1, 2, … are no names
     numbered = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
     sample_ids = None if numbered else texts_of(index)
     if ids is not None:
         sample_ids = texts_of(frame.iloc[:, names.index(ids)])
     targets = columns_of(target)
-    outcome = [frame.iloc[:, names.index(name)] for name in targets]
+    y: Any = _plain_text(frame.iloc[:, names.index(targets[0])], targets[0])
     if isinstance(target, SurvivalColumns):
-        y: Any = survival_columns(outcome[0], outcome[1], target)
-    else:
-        y = outcome[0]
+        y = frame.iloc[:, [names.index(name) for name in targets]]
+        y = y.set_axis(["event", "time"], axis=1)
     data = Dataset(
         X=None,
         target=as_target(
@@ -265,7 +256,7 @@ def table_of(
         covariate_names=adjust,
     )
     if matrix is not None:
-        X, used, about = matrix.usable(source)
+        X, used, notes = matrix.usable(source)
         annotations = matrix.annotations
         if annotations is not None:
             annotations = annotations.iloc[used].reset_index(drop=True)
@@ -273,7 +264,7 @@ def table_of(
             data,
             X=X,
             feature_names=matrix.feature_names[used],
-            remarks=(*matrix.notes, *about),
+            remarks=(*matrix.notes, *notes),
             columns=used,
             annotations=annotations,
             geometry=matrix.geometry,
@@ -295,40 +286,47 @@ def table_of(
     )
 
 
+def _plain_text(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """A target whose texts can be written as UTF-8; lists and dicts in its cells are refused."""
+    if column.dtype != object:
+        return column
+    if any(isinstance(value, list | dict | np.ndarray) for value in column):
+        raise InputError(f"The target {name!r} holds several values in a row; give one each.")
+    return column.map(lambda value: text_of(value) if isinstance(value, str) else value)
+
+
 def _roles(
     names: Sequence[str],
     target: TargetName,
-    about_samples: tuple[str | None, str | None],
+    ids: str | None,
+    blocks: str | None,
     adjust: Iterable[str],
     drop: Iterable[str],
     source: str,
-) -> tuple[TargetName, tuple[str | None, str | None], tuple[str, ...], set[str]]:
+) -> tuple[TargetName, str | None, str | None, tuple[str, ...], set[str]]:
     """The columns meant by target, ids, blocks and covariates, and those to leave out."""
-    target = _resolved_target(target, names, source)
+    parts = columns_of(target)
+    what = ("target",) if len(parts) == 1 else ("column of events", "column of times")
+    targets = [_resolved(name, names, of, source) for name, of in zip(parts, what, strict=True)]
+    if len({*targets}) < len(targets):
+        raise InputError(
+            f"{targets[0]!r} cannot hold both the events and the times; name two columns."
+        )
     beside = {_resolved(name, names, "column to leave out", source) for name in drop}
-    own = columns_of(target)
-    for wrong in beside.intersection(own):
-        raise InputError(f"{wrong!r} is the target and cannot be left out too.")
-    found: list[str | None] = []
-    for given, what in zip(about_samples, ("ids", "blocks"), strict=True):
-        name = None if given is None else _resolved(given, names, f"column of {what}", source)
-        if name in own:
-            raise InputError(f"{name!r} is the target and cannot hold the {what} too.")
-        found.append(name)
+    for name in beside.intersection(targets):
+        raise InputError(f"{name!r} is the target and cannot be left out too.")
+    if ids is not None:
+        ids = _resolved(ids, names, "column of ids", source)
+    if blocks is not None:
+        blocks = _resolved(blocks, names, "column of blocks", source)
+    for column, kind in ((ids, "ids"), (blocks, "blocks")):
+        if column in targets:
+            raise InputError(f"{column!r} is the target and cannot hold the {kind} too.")
     covariates = tuple(_resolved(name, names, "covariate", source) for name in adjust)
-    for wrong in set(covariates).intersection(own):
-        raise InputError(f"{wrong!r} is the target and cannot be a covariate too.")
-    return target, (found[0], found[1]), covariates, beside
-
-
-def _resolved_target(target: TargetName, names: Sequence[str], source: str) -> TargetName:
-    if isinstance(target, str):
-        return _resolved(target, names, "target", source)
-    event = _resolved(target.event, names, "column of events", source)
-    time = _resolved(target.time, names, "column of times", source)
-    if event == time:
-        raise InputError(f"{event!r} cannot hold both the events and the times; name two columns.")
-    return SurvivalColumns(event, time)
+    for name in set(covariates).intersection(targets):
+        raise InputError(f"{name!r} is the target and cannot be a covariate too.")
+    resolved = targets[0] if isinstance(target, str) else SurvivalColumns(*targets)
+    return resolved, ids, blocks, covariates, beside
 
 
 def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:
@@ -340,9 +338,31 @@ def _resolved(name: str, names: Sequence[str], what: str, source: str) -> str:
     unnamed = names[0].startswith("x") and names[-1] == f"x{len(names) - 1}"
     if unnamed and name.lstrip("-").isdigit() and -len(names) <= int(name) < len(names):
         return names[int(name)]
-    folded = {known.casefold(): known for known in names}
+    folded = {other.casefold(): other for other in names}
     close = [folded[name.strip().casefold()]] if name.strip().casefold() in folded else []
     close = close or difflib.get_close_matches(name, names, n=3)
-    hint = f"did you mean {' or '.join(repr(known) for known in close)}?" if close else ""
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else ""
     hint = hint or f"it has {len(names)} columns: {listed(names)}."
     raise InputError(f"The {what} {name!r} is not in {source}; {hint}")
+
+
+def _hint_to_transpose(file: TableFile, names: Sequence[str], target: TargetName) -> None:
+    """Say that a table has its features in rows, where it looks so and the target is no column."""
+    rows = file.row_names().difference(names)
+    if {*columns_of(target)} <= rows:
+        raise InputError(
+            f"The target {str(target)!r} is a row of {file.path}, not a column; give ",
+            Setting("transpose"),
+            " if rows are features.",
+        )
+    texts = [name for name in rows if name and np.isnan(number_of(name))]
+    if len(rows) >= _TALL * len(names) and len(texts) > len(rows) / 2:
+        raise InputError(
+            f"The target {str(target)!r} is not in {file.path}, which looks like a table of genes "
+            f"× samples: {len(rows)} named rows ({listed(sorted(texts))}) and {len(names)} "
+            "columns; give ",
+            Setting("transpose"),
+            ", and the table with the target as ",
+            Setting("sample_table"),
+            ".",
+        )

@@ -27,8 +27,7 @@ def region_names(path: Path) -> dict[int, str]:
     >>> region_names(path)
     {1: 'Hippocampus', 2: 'Amygdala'}
     """
-    from nullforest.data.readers.formats import TableFile
-    from nullforest.data.readers.text import texts_of
+    from nullforest.data.readers.formats import TableFile, texts_of
 
     frame = TableFile(path).read().reset_index()
     known = {str(name).casefold(): name for name in reversed(list(frame.columns))}

@@ -12,7 +12,7 @@ from nullforest._util.errors import InputError, optional
 from nullforest._util.files import reading
 from nullforest._util.words import listed
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.text import texts_of
+from nullforest.data.readers.formats import texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
