@@ -85,7 +85,7 @@ def notebook_html(selection: Selection) -> str:
     parts += [f"<p>{escape(printable(text))}</p>" for text in words]
     if selection.n_selected:
         parts.append(_html_table(selection))
-    if selection.tests_counts and find_spec("matplotlib") is not None:
+    if find_spec("matplotlib") is not None:
         from matplotlib.figure import Figure  # unlike pyplot, it changes nothing elsewhere
 
         figure, png = Figure(figsize=(7.0, 3.2), layout="constrained"), BytesIO()
@@ -99,8 +99,6 @@ def notebook_html(selection: Selection) -> str:
 
 def _html_table(selection: Selection) -> str:
     rows = selection.table[selection.table["selected"]].head(NOTEBOOK_ROWS)
-    if "expected_count" not in rows:  # another statistic than the selection frequency
-        return str(rows.drop(columns="selected").to_html(index=False, escape=True))
     effects = {} if selection.effects is None else selection.effects.heads
     head = "".join(f"<th>{escape(name)}</th>" for name in (*_HEADS, *effects.values()))
     body = "".join(

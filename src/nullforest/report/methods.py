@@ -25,30 +25,28 @@ _HOTHORN = (
 )
 #: Labels of the facts about survival times.
 EVENTS, FOLLOW_UP = "events", "median follow-up (reverse Kaplan–Meier)"
-#: Citation of each error rate: the short form in the text, and the reference.
-_CITED: dict[ErrorRate, tuple[str, str]] = {
+#: Each error rate in words, its citation in the text, and the reference.
+_RATES: dict[ErrorRate, tuple[str, str, str]] = {
+    "fpr": ("a false positive rate", "", ""),
     "fdr": (
+        "a false discovery rate",
         "Benjamini and Hochberg, 1995",
         "Benjamini Y, Hochberg Y. Controlling the false discovery rate: a practical and powerful "
         "approach to multiple testing. Journal of the Royal Statistical Society B 57, 289–300 "
         "(1995).",
     ),
     "fdr_by": (
+        "a false discovery rate, under any dependence,",
         "Benjamini and Yekutieli, 2001",
         "Benjamini Y, Yekutieli D. The control of the false discovery rate in multiple testing "
         "under dependency. Annals of Statistics 29, 1165–1188 (2001).",
     ),
     "fwer": (
+        "a family-wise error rate",
         "Holm, 1979",
         "Holm S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
         "Statistics 6, 65–70 (1979).",
     ),
-}
-_RATES = {
-    "fpr": "a false positive rate",
-    "fdr": "a false discovery rate",
-    "fdr_by": "a false discovery rate, under any dependence,",
-    "fwer": "a family-wise error rate",
 }
 _NULLS = {
     "paper": "the null distribution of Konukoglu and Ganz (2014), under which all candidates of a "
@@ -93,7 +91,7 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str
     >>> "a family-wise error rate of 0.01 (Holm, 1979)" in text, references[-1][:6]
     (True, 'Holm S')
     """
-    tally, null, error = selection.tally, selection.null, selection.error
+    tally, null = selection.tally, selection.null
     references = [_BREIMAN, _KONUKOGLU]
     drawn = {
         "node": "at each node",
@@ -127,10 +125,10 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str
             f". Features were divided into {len(np.unique(strata))} strata by the distinct values "
             "of their columns, each with a null distribution of its own"
         )
-    rate = f"{_RATES[error]} of {selection.alpha:g}"
-    if error in _CITED:
-        cited, reference = _CITED[error]
-        rate += f" ({cited})"
+    words, citation, reference = _RATES[selection.error]
+    rate = f"{words} of {selection.alpha:g}"
+    if citation:
+        rate += f" ({citation})"
         references.append(reference)
     n = selection.n_selected
     verb = "feature was" if n == 1 else "features were"
