@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.stats import rankdata
 
 import nullforest as nf
-from naive.sums import rank_correlation
+from naive.correlation import spearman
 from nullforest.data import column_blocks
 from nullforest.data.ranks import standardised_ranks
 from nullforest.features import correlated
@@ -32,7 +31,7 @@ def test_correlated_features_are_those_of_a_plain_search(monkeypatch):
         (f, g): r
         for f in (3, 5, 35)
         for g in range(39)
-        if f != g and abs(r := rank_correlation(X[:, f], X[:, g])) >= 0.5
+        if f != g and abs(r := spearman(X[:, f], X[:, g])) >= 0.5
     }
     got = dict(
         zip(
@@ -81,18 +80,6 @@ def test_bad_input_is_refused(features, level, words):
         nf.find_correlated(np.zeros((4, 50)), features, level)
 
 
-def _spearman(a, b):
-    """Rank correlation with missing values at the mean rank, as documented."""
-    ranks = []
-    for column in (a, b):
-        present = ~np.isnan(column)
-        centred = np.zeros(len(column))
-        centred[present] = rankdata(column[present]) - (present.sum() + 1) / 2
-        ranks.append(centred)
-    length = np.sqrt((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1]))
-    return ranks[0] @ ranks[1] / length if length > 1e-9 else 0.0
-
-
 def _data(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 25))
@@ -114,14 +101,14 @@ def test_the_most_correlated_are_those_of_all_pairs(seed, kind, monkeypatch):
     monkeypatch.setattr(correlated, "IN_CACHE", 120)  # four of them
     columns, r = most_correlated(sparse.csc_matrix(X) if kind == "sparse" else X, given, 5)
     for row, feature in enumerate(given):
-        every = np.array([_spearman(X[:, feature], other) for other in X.T])
+        every = np.array([spearman(X[:, feature], other) for other in X.T])
         every[feature] = 0.0
         best = np.sort(np.abs(every))[::-1][:5]
         np.testing.assert_allclose(np.abs(r[row]), best, atol=1e-12)
         np.testing.assert_allclose(r[row], every[columns[row]], atol=1e-12)
         assert feature not in columns[row]
     matrix = correlation_matrix(X, given)
-    np.testing.assert_allclose(matrix[0, 1], _spearman(X[:, 7], X[:, 0]), atol=1e-12)
+    np.testing.assert_allclose(matrix[0, 1], spearman(X[:, 7], X[:, 0]), atol=1e-12)
 
 
 def test_clusters_hold_what_is_correlated_whatever_the_sign():

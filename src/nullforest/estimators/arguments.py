@@ -55,24 +55,24 @@ class MinFeaturesMixin(SelectorMixin):  # type: ignore[misc]  # scikit-learn is 
 
     def _min_features(self) -> int:
         """The fewest features to keep, 0 where not given."""
-        least = 0 if self.min_features is None else self.min_features
-        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 0:
-            raise InputError(f"min_features = {least!r} must be a whole number, 0 or more.")
-        return int(least)
+        minimum = 0 if self.min_features is None else self.min_features
+        if isinstance(minimum, bool) or not isinstance(minimum, int | np.integer) or minimum < 0:
+            raise InputError(f"min_features = {minimum!r} must be a whole number, 0 or more.")
+        return int(minimum)
 
     def _with_smallest(
         self, selection: Selection, support: NDArray[np.bool_]
     ) -> tuple[Selection, NDArray[np.bool_]]:
         """The support, with the features of smallest p-value where it has too few; and a note."""
-        least, selected = self._min_features(), int(support.sum())
-        if selected >= min(least, len(support)):
+        minimum, n_selected = self._min_features(), int(support.sum())
+        if n_selected >= min(minimum, len(support)):
             return selection, support
         order = np.lexsort((-selection.counts, selection.pvalues, ~support))
         support = support.copy()
-        support[order[:least]] = True
+        support[order[:minimum]] = True
         note = (
-            f"min_features={least} keeps {int(support.sum())} features: {selected} selected, and "
-            f"{int(support.sum()) - selected} more with the smallest p-values."
+            f"min_features={minimum} keeps {int(support.sum())} features: {n_selected} selected, "
+            f"and {int(support.sum()) - n_selected} more with the smallest p-values."
         )
         return replace(selection, notes=(*selection.notes, note)), support
 

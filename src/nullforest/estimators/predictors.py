@@ -83,8 +83,8 @@ class ForestPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
             pool=None if self.pool is None else _n_features("pool", self.pool, F),
             samples=1.0 if self.max_samples is None else self.max_samples,
             replace=self.bootstrap,
-            min_leaf=_share("min_samples_leaf", self.min_samples_leaf, S, least=1),
-            min_split=_share("min_samples_split", self.min_samples_split, S, least=2),
+            min_leaf=_share("min_samples_leaf", self.min_samples_leaf, S, minimum=1),
+            min_split=_share("min_samples_split", self.min_samples_split, S, minimum=2),
             max_depth=self.max_depth,
             min_gain=self.min_impurity_decrease,
             sample_weight=sample_weight,
@@ -99,17 +99,17 @@ class ForestPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 
     def _oob_score(self, y: NDArray[Any], predicted: NDArray[Any], default: Any) -> float:
         """Score of the out-of-bag predictions; warns where some sample has none."""
-        seen = self.forest_.sums["oob_trees"] > 0
-        if not seen.any():
+        out_of_bag = self.forest_.sums["oob_trees"] > 0
+        if not out_of_bag.any():
             raise InputError("Every tree saw every sample; oob_score needs more trees.")
-        if not seen.all():
+        if not out_of_bag.all():
             warnings.warn(
-                f"{int(np.sum(~seen))} samples were seen by every tree and have no out-of-bag "
-                "prediction (NaN); more trees give them one.",
+                f"{int(np.sum(~out_of_bag))} samples were seen by every tree and have no "
+                "out-of-bag prediction (NaN); more trees give them one.",
                 stacklevel=3,
             )
         score = self.oob_score if callable(self.oob_score) else default
-        return float(score(y[seen], predicted[seen]))
+        return float(score(y[out_of_bag], predicted[out_of_bag]))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "forest_")
@@ -373,10 +373,10 @@ def _n_features(name: str, value: MaxFeatures, n_features: int) -> int:
     )
 
 
-def _share(name: str, value: int | float, n_samples: int, *, least: int) -> int:
+def _share(name: str, value: int | float, n_samples: int, *, minimum: int) -> int:
     """A number of samples, or a share of them rounded up."""
     if isinstance(value, float | np.floating):
         if not 0.0 < value <= 1.0:
             raise InputError(f"{name} = {value} must be a share above 0.0 and up to 1.0.")
-        return max(least, math.ceil(value * n_samples))
+        return max(minimum, math.ceil(value * n_samples))
     return value

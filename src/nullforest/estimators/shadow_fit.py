@@ -47,21 +47,21 @@ def shadow_tally_of(
         columns: Any = sparse.hstack([matrix, *(matrix[row] for row in rows)], format="csr")
     else:
         columns = np.concatenate([X, *(np.asarray(X)[row] for row in rows)], axis=1)
-    whole = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])
-    if whole.column_orders:
+    tally = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])
+    if tally.column_orders:
         raise InputError(
             f"A {type(estimator).__name__} splits the lowest column when gains tie; features would "
             "be favoured over their shadows. Use ForestSelector() without a forest."
         )
-    counts = whole.counts.reshape(copies + 1, F)
-    bins = 1 if whole.couplings is None else whole.couplings.shape[1]
+    counts = tally.counts.reshape(copies + 1, F)
+    bins = 1 if tally.couplings is None else tally.couplings.shape[1]
     couplings = np.zeros((copies + 1, F, bins), np.int64)
-    if whole.couplings is not None:
-        couplings += whole.couplings.reshape(copies + 1, F, bins)
+    if tally.couplings is not None:
+        couplings += tally.couplings.reshape(copies + 1, F, bins)
     return replace(
-        whole,
+        tally,
         counts=counts[0],
-        couplings=None if whole.couplings is None else couplings[0],
+        couplings=None if tally.couplings is None else couplings[0],
         null_columns=NullColumns.of_shadows(counts, couplings, table.strata.features, rows),
         levels=None,
         feature_names=None,

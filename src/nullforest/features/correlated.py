@@ -76,12 +76,12 @@ def find_correlated(
             f"X has {F} features and the selection {len(selection.support)}; give the data that "
             "the forest was grown on."
         )
-    chosen = np.unique(feature_numbers(features if selection is None else selection.support, F))
+    columns = np.unique(feature_numbers(features if selection is None else selection.support, F))
     if names is None:
         names = getattr(X, "columns", None) if selection is None else selection.tally.names
     labels = np.array([f"x{i}" for i in range(F)] if names is None else list(map(str, names)), str)
     pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for first, r in _correlations(source, chosen):
+    for first, r in _correlations(source, columns):
         row, column = np.nonzero(np.abs(r) >= level - 1e-12)  # equal rankings, but for rounding
         pairs.append((row, column + first, r[row, column]))
     row, column, r = (np.concatenate(part) for part in zip(*pairs, strict=True))
@@ -89,10 +89,10 @@ def find_correlated(
     row, column, r = row[order], column[order], r[order]
     frame = pd.DataFrame(
         {
-            "feature": labels[chosen[row]],
+            "feature": labels[columns[row]],
             "correlated_feature": labels[column],
             "correlation": r,
-            "column": chosen[row],
+            "column": columns[row],
             "correlated_column": column,
         }
     )

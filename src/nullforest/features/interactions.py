@@ -181,9 +181,10 @@ class PairTable:
 def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
     """Count the pairs and compute their expected numbers."""
     apart = edges.parent != edges.child
-    used, place = np.unique(np.stack([edges.parent, edges.child])[:, apart], return_inverse=True)
+    ends = np.stack([edges.parent, edges.child])[:, apart]
+    features, place = np.unique(ends, return_inverse=True)
     parent, child = place.reshape(2, -1)
-    n = len(used)
+    n = len(features)
     depths, level = np.unique(np.minimum(edges.depth[apart], _DEEPEST), return_inverse=True)
     counts = coo_array((np.ones(len(parent), np.int64), (parent, child)), shape=(n, n)).tocsr()
     # Counts a_fd of features as parents and b_gd as children, one row per depth, and their fits.
@@ -218,8 +219,8 @@ def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
     )
     i, j = np.sort(largest)[i], np.sort(largest)[j]
     return PairTable(
-        a=used[a],
-        b=used[b],
+        a=features[a],
+        b=features[b],
         count=count,
         expected=expected,
         trials=np.maximum(trials, count),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from test_selector import LENIENT
-
 import nullforest as nf
 import sklearn_checks
 
-SMALL = nf.ForestSelector(trees=10, **LENIENT)
+SMALL = nf.ForestSelector(trees=10, **sklearn_checks.LENIENT)
 CHECKED = sklearn_checks.parametrize(
     (nf.wrappers.BackwardElimination(SMALL, max_steps=1), {}),
     (nf.wrappers.ForwardSelection(SMALL, standard_errors=-100.0), {}),

@@ -85,56 +85,55 @@ class BackwardElimination(SelectorWrapper):
     def _run(self, run: Run) -> None:
         table = run.columns()
         first, fitted = run.select(table, run.y, 0)
-        kept = np.flatnonzero(first.support)
-        oob = of_selector(fitted, table, run.y, run.seed(0), needed=len(kept) > 0)
-        trail = [_row(0, run.n_features, kept, oob)]
+        features = np.flatnonzero(first.support)
+        oob = of_selector(fitted, table, run.y, run.seed(0), needed=len(features) > 0)
+        trail = [_row(0, run.n_features, features, oob)]
         dropped = np.where(first.support, -1, 0)
-        while 0 < len(kept) < trail[-1]["n_features"] and len(trail) != self.max_steps:
+        while 0 < len(features) < trail[-1]["n_features"] and len(trail) != self.max_steps:
             step = len(trail)
             run.report(step, step + 1)  # one more at least
-            done = run.step(step, _step, kept)
-            left = np.asarray(done["kept"], np.int64)
-            dropped[np.setdiff1d(kept, left)] = step
-            trail.append(done["row"])
-            kept = left
+            result = run.step(step, _step, features)
+            remaining = np.asarray(result["features"], np.int64)
+            dropped[np.setdiff1d(features, remaining)] = step
+            trail.append(result["row"])
+            features = remaining
         self.trail_ = pd.DataFrame(trail)
         self.n_steps_ = len(trail)
         self._keep(first, dropped < 0, dropped=dropped)
 
 
-def _step(run: Run, step: int, kept: Ints) -> dict[str, Any]:
+def _step(run: Run, step: int, features: Ints) -> dict[str, Any]:
     """One more forest on the features that are left, beside permuted columns."""
-    selection, _ = run.select(_with_permuted(run, step, kept), run.y, step)
-    left = kept[selection.support[: len(kept)]]
-    oob = of_columns(run.columns(kept), run.y, run.seed(step))
-    return {"kept": left.tolist(), "row": _row(step, len(kept), left, oob)}
+    selection, _ = run.select(_with_permuted(run, step, features), run.y, step)
+    remaining = features[selection.support[: len(features)]]
+    oob = of_columns(run.columns(features), run.y, run.seed(step))
+    return {"features": remaining.tolist(), "row": _row(step, len(features), remaining, oob)}
 
 
-def _with_permuted(run: Run, step: int, kept: Ints) -> Any:
-    """The kept columns, followed by columns of the data whose rows are permuted."""
+def _with_permuted(run: Run, step: int, features: Ints) -> Any:
+    """Columns of the features, followed by columns of the data whose rows are permuted."""
     rng = np.random.default_rng([run.first_seed, step])
-    number = max(_FEWEST, _PER_FEATURE * len(kept))
-    rest = np.setdiff1d(np.arange(run.n_features), kept)
-    # Those that were dropped first; all of them again, and the kept ones, where they do not do.
-    pool = rest if len(rest) >= number else np.arange(run.n_features)
-    drawn = rng.choice(pool, number, replace=len(pool) < number)
-    left, null = (
+    number = max(_FEWEST, _PER_FEATURE * len(features))
+    # Those that were dropped first; all of them again, and the features, where they do not do.
+    pool = np.setdiff1d(np.arange(run.n_features), features)
+    pool = pool if len(pool) >= number else np.arange(run.n_features)
+    nulls = rng.choice(pool, number, replace=len(pool) < number)
+    dense, permuted = (
         part.toarray() if hasattr(part, "toarray") else part
-        for part in (run.X[:, kept], run.X[:, drawn])
+        for part in (run.X[:, features], run.X[:, nulls])
     )
-    X = np.hstack([left, rng.permuted(null, axis=0)])
+    X = np.hstack([dense, rng.permuted(permuted, axis=0)])
     if run.names is None:
         return X
-    return pd.DataFrame(
-        X, columns=[*run.names[kept].tolist(), *(f"permuted {i}" for i in range(number))]
-    )
+    names = [*run.names[features].tolist(), *(f"permuted {i}" for i in range(number))]
+    return pd.DataFrame(X, columns=names)
 
 
-def _row(step: int, n_features: int, kept: Ints, oob: OutOfBag) -> dict[str, Any]:
+def _row(step: int, n_features: int, remaining: Ints, oob: OutOfBag) -> dict[str, Any]:
     return {
         "step": step,
         "n_features": n_features,
-        "n_kept": len(kept),
+        "n_kept": len(remaining),
         "oob_error": oob.error,
         "oob_loss": oob.loss,
     }

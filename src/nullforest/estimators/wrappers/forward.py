@@ -28,6 +28,9 @@ from nullforest._util.errors import InputError
 from nullforest.estimators.wrappers.out_of_bag import NONE, OutOfBag, gain, of_columns, of_guessing
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
+#: Columns of the trail.
+_TRAIL = ["feature", "p_value", "gain", "gain_se", "joined", "oob_error", "oob_loss"]
+
 
 @dataclass(eq=False, repr=False)
 class ForwardSelection(SelectorWrapper):
@@ -83,19 +86,19 @@ class ForwardSelection(SelectorWrapper):
         order = np.lexsort((np.arange(run.n_features), -first.counts, first.pvalues))
         queue = order[first.support[order]].tolist()
         best = of_guessing(run.y)
-        trail = [_row("", np.nan, (0.0, 0.0), True, best)]
+        trail = [("", np.nan, 0.0, 0.0, True, best.error, best.loss)]
         joined: list[int] = []
         failures = 0
         for step, feature in enumerate(queue, start=1):
             if failures >= self.patience or len(joined) >= (self.max_features or len(queue)):
                 break
             run.report(step, len(queue))
-            done = run.step(step, _step, np.array([*joined, feature], np.int64))
-            oob = OutOfBag(np.asarray(done["losses"], float), done["error"])
-            improvement = gain(best, oob)
-            joins = improvement[0] > self.standard_errors * improvement[1]
-            name = str(first.tally.names[feature])
-            trail.append(_row(name, float(first.pvalues[feature]), improvement, joins, oob))
+            result = run.step(step, _step, np.array([*joined, feature], np.int64))
+            oob = OutOfBag(np.asarray(result["losses"], float), result["error"])
+            fall, error = gain(best, oob)
+            joins = fall > self.standard_errors * error
+            name, p = str(first.tally.names[feature]), float(first.pvalues[feature])
+            trail.append((name, p, fall, error, joins, oob.error, oob.loss))
             if joins:
                 joined.append(feature)
                 best, failures = oob, 0
@@ -103,7 +106,7 @@ class ForwardSelection(SelectorWrapper):
                 failures += 1
         place = np.zeros(run.n_features, np.int64)
         place[joined] = np.arange(1, len(joined) + 1)
-        self.trail_ = pd.DataFrame(trail)
+        self.trail_ = pd.DataFrame(trail, columns=_TRAIL)
         self._keep(first, place > 0, order=place)
 
 
@@ -113,17 +116,3 @@ def _step(run: Run, step: int, columns: Ints) -> dict[str, Any]:
     if oob is NONE:
         raise InputError("Forward selection needs classes or numbers to predict.")
     return {"losses": oob.losses.tolist(), "error": oob.error}
-
-
-def _row(
-    name: str, p: float, improvement: tuple[float, float], joined: bool, oob: OutOfBag
-) -> dict[str, Any]:
-    return {
-        "feature": name,
-        "p_value": p,
-        "gain": improvement[0],
-        "gain_se": improvement[1],
-        "joined": joined,
-        "oob_error": oob.error,
-        "oob_loss": oob.loss,
-    }

@@ -143,28 +143,28 @@ class KnockOut(SelectorWrapper):
     def _run(self, run: Run) -> None:
         check_known("stop", self.stop, ("either", "pvalue"))
         check_known("spending", self.spending, ("same", "halving"))
-        rest = np.arange(run.n_features)
+        features = np.arange(run.n_features)
         first, fitted = run.select(run.columns(), run.y, 0, **self._changes(run, 0))
-        layers = [self._layer(run, rest, 0, first, fitted)]
+        layers = [self._layer(run, features, 0, first, fitted)]
         layer_of = np.zeros(run.n_features, np.int64)
         layer_p = np.full(run.n_features, np.nan)
         while layers[-1].accepted:
             number = len(layers)
             layer_of[layers[-1].features] = number
             layer_p[layers[-1].features] = layers[-1].pvalues
-            rest = np.flatnonzero(layer_of == 0)
-            if number >= self.max_layers or len(rest) < 2:
+            features = np.flatnonzero(layer_of == 0)
+            if number >= self.max_layers or len(features) < 2:
                 break
             run.report(number, number + 1)  # one more at least
-            layers.append(Layer(**run.step(number, self._step, rest)))
+            layers.append(Layer(**run.step(number, self._step, features)))
         self.layers_ = [layer for layer in layers if layer.accepted]
         self.accounting_ = accounting(layers)
         self._keep(first, layer_of > 0, layer=layer_of, layer_p_value=layer_p)
 
-    def _step(self, run: Run, number: int, rest: Ints) -> dict[str, Any]:
+    def _step(self, run: Run, number: int, features: Ints) -> dict[str, Any]:
         """Another forest on the features that no layer has."""
-        selected = run.select(run.columns(rest), run.y, number, **self._changes(run, number))
-        return asdict(self._layer(run, rest, number, *selected))
+        answer = run.select(run.columns(features), run.y, number, **self._changes(run, number))
+        return asdict(self._layer(run, features, number, *answer))
 
     def _changes(self, run: Run, number: int) -> dict[str, float]:
         """Settings of the selector that differ in layer `number`."""
@@ -179,20 +179,20 @@ class KnockOut(SelectorWrapper):
         self, run: Run, tested: Ints, number: int, selection: Selection, fitted: Any
     ) -> Layer:
         """Test one forest by its p-values and its out-of-bag loss."""
-        chosen = np.flatnonzero(selection.support)
-        chosen = chosen[np.argsort(selection.pvalues[chosen], kind="stable")]
+        selected = np.flatnonzero(selection.support)
+        selected = selected[np.argsort(selection.pvalues[selected], kind="stable")]
         # Where nothing is selected the loss decides nothing, and no forest is grown for it.
-        needed = len(chosen) > 0
+        needed = len(selected) > 0
         oob = of_selector(fitted, run.columns(tested), run.y, run.seed(number), needed=needed)
         better, error = gain(of_guessing(run.y), oob)
         predicts = math.isnan(better) or better > self.standard_errors * error
         alpha = float(selection.alpha)
         # What the error rate bounds: false features among those tested, among those selected, any.
-        among = {"fpr": len(tested), "fwer": 1}.get(selection.error, len(chosen))
+        among = {"fpr": len(tested), "fwer": 1}.get(selection.error, len(selected))
         return Layer(
-            features=tested[chosen].tolist(),
-            counts=selection.counts[chosen].tolist(),
-            pvalues=selection.pvalues[chosen].tolist(),
+            features=tested[selected].tolist(),
+            counts=selection.counts[selected].tolist(),
+            pvalues=selection.pvalues[selected].tolist(),
             n_tested=len(tested),
             alpha=alpha,
             expected_false=alpha * among,

@@ -128,14 +128,14 @@ class StabilitySelection(SelectorWrapper):
 
     def _run(self, run: Run) -> None:
         self._check_settings(run.n_features)
-        halves, done = 2 * self.pairs, len(run.steps)
+        halves, n_finished = 2 * self.pairs, len(run.steps)
         target = as_target(run.y, len(run.y))
         classes = np.zeros(len(run.y), np.int64) if target.classes is None else target.values
-        run.report(done, halves)
+        run.report(n_finished, halves)
         backend = backends.find()
         shared = self, run if backend is None else run.for_workers(), classes
         for step in backends.each(
-            StabilitySelection._test_half, shared, range(done, halves), backend
+            StabilitySelection._test_half, shared, range(n_finished, halves), backend
         ):
             run.add(step)
             run.report(len(run.steps), halves)
@@ -206,12 +206,12 @@ class StabilitySelection(SelectorWrapper):
         if features is None:
             order = np.argsort(-self.probabilities_, kind="stable")
             features = order[: int(self.support_.sum()) + 10]
-        chosen = np.atleast_1d(np.asarray(features, np.int64))
+        features = np.atleast_1d(np.asarray(features, np.int64))
         longest = self.ranked_.shape[1]
-        times = [(self.ranked_ == feature).sum(axis=0) for feature in chosen]
+        times = [(self.ranked_ == feature).sum(axis=0) for feature in features]
         shares = np.cumsum(np.array(times).reshape(-1, longest), axis=1) / len(self.ranked_)
         index = pd.RangeIndex(1, longest + 1, name="kept")
-        return pd.DataFrame(shares.T, index=index, columns=self._names[chosen])
+        return pd.DataFrame(shares.T, index=index, columns=self._names[features])
 
     def plot_path(self, features: Any = None, ax: Any = None) -> Any:
         """Draw :meth:`path`: stable features in colour, the others in grey.
@@ -303,7 +303,7 @@ def _unimodal_factor(threshold: float, theta: float, pairs: int) -> float:
 
 
 def lowest_threshold(
-    most: float, q: float, n_features: int, pairs: int, bound: Bound
+    max_false: float, q: float, n_features: int, pairs: int, bound: Bound
 ) -> float | None:
     """Smallest share of the half-samples that holds the expected number of false features.
 
@@ -314,6 +314,7 @@ def lowest_threshold(
     """
     for number in range(pairs + 1, 2 * pairs + 1):
         threshold = number / (2 * pairs)
-        if expected_false(threshold, q, n_features, pairs, bound) <= most * (1 + 1e-12):  # rounding
+        expected = expected_false(threshold, q, n_features, pairs, bound)
+        if expected <= max_false * (1 + 1e-12):  # rounding
             return threshold
     return None

@@ -21,7 +21,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, silent
 from nullforest.data.dense import checked_columns
 from nullforest.data.targets import refuse_masked
-from nullforest.estimators.arguments import MinFeaturesMixin, checked_data, whole_seed
+from nullforest.estimators.arguments import X_RULES, MinFeaturesMixin, checked_data, whole_seed
 from nullforest.estimators.selector import ForestSelector
 from nullforest.forest.settings import MOST_TREES
 from nullforest.run.checkpoints import Checkpoint, digest, plain
@@ -63,13 +63,13 @@ class Run:
         state = np.random.SeedSequence([self.first_seed, step]).generate_state(1)
         return int(state[0]) >> 1  # scikit-learn takes seeds of 31 bits
 
-    def columns(self, chosen: Ints | None = None, rows: Ints | None = None) -> Any:
+    def columns(self, features: Ints | None = None, rows: Ints | None = None) -> Any:
         """Some columns and rows of X, with their names where it has any."""
         X = self.X if rows is None else self.X[rows]
-        X = X if chosen is None else X[:, chosen]
+        X = X if features is None else X[:, features]
         if self.names is None or not isinstance(X, np.ndarray):
             return X
-        return pd.DataFrame(X, columns=self.names if chosen is None else self.names[chosen])
+        return pd.DataFrame(X, columns=self.names if features is None else self.names[features])
 
     def add(self, step: dict[str, Any]) -> None:
         """Keep one more finished step."""
@@ -116,8 +116,8 @@ def fit_selector(selector: Any, X: Any, y: Any, seed: int, **changes: Any) -> tu
     fitted = clone(selector)
     settings = fitted.get_params(deep=True)
     seeds = [name for name in settings if name.split("__")[-1] == "random_state"]
-    most = settings.get("candidates")
-    if isinstance(most, int | np.integer) and most > X.shape[1]:
+    candidates = settings.get("candidates")
+    if isinstance(candidates, int | np.integer) and candidates > X.shape[1]:
         changes["candidates"] = int(X.shape[1])  # fewer features are left than were compared
     fitted.set_params(**dict.fromkeys(seeds, seed), **changes).fit(X, y)
     selection = getattr(fitted, "selection_", None)
@@ -157,15 +157,8 @@ class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # t
         self._check(selector)
         X, names = checked_columns(X)
         refuse_masked(y)
-        X, y = checked_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csc"],
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=4,
-        )
+        rules = X_RULES | {"accept_sparse": ["csc"], "ensure_min_samples": 4}
+        X, y = checked_data(self, X, y, **rules)
         seed, steps = whole_seed(self.random_state), list[dict[str, Any]]()
         identity = {} if self.resume is None else self._identity(selector, X, names, y)
         with (

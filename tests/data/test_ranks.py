@@ -1,4 +1,4 @@
-"""Mean squared correlation, against plain ranks, least squares and a loop over pairs."""
+"""Ranks against counting, and mean squared correlation against a loop over pairs."""
 
 from dataclasses import replace
 
@@ -7,7 +7,13 @@ import pytest
 
 import nullforest as nf
 from naive import correlation as naive
-from nullforest.data.ranks import MOST_COLUMNS, mean_r2
+from nullforest.data.ranks import (
+    MOST_COLUMNS,
+    mean_r2,
+    midranks,
+    ranks_of_order,
+    standardised_ranks,
+)
 from nullforest.data.targets import Target
 
 
@@ -19,6 +25,26 @@ def features(rng, n_samples, n_features, shared):
     X[:, 1] = 3.0
     X[::7, 2] = np.nan
     return X
+
+
+def test_ranks_are_those_of_counting():
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(3, 31)), rng.integers(0, 4, (3, 31)), np.ones((1, 31))])
+    rows[1, ::5] = rows[4, ::3] = np.nan
+    ranks, present = midranks(rows)
+    expected = np.array([naive.mid_ranks(row) for row in rows])
+    np.testing.assert_array_equal(ranks, np.nan_to_num(expected))
+    np.testing.assert_array_equal(present, ~np.isnan(expected))
+    standard = standardised_ranks(rows)
+    products = [[naive.spearman(a, b) for a in rows] for b in rows]
+    np.testing.assert_allclose(standard @ standard.T, products, atol=1e-12)
+
+
+def test_a_rank_table_holds_the_ranks_of_its_columns():
+    X = np.random.default_rng(1).integers(0, 9, (40, 6)).astype(float)
+    native = nf.RankTable(X).native
+    order, differs = map(np.array, zip(*(native.column(f)[:2] for f in range(6)), strict=True))
+    np.testing.assert_array_equal(ranks_of_order(order, differs), midranks(X.T)[0])
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.7])
@@ -59,7 +85,7 @@ def test_correlated_features_have_a_heavier_null_tail():
     X, y = rng.normal(size=(80, 1000)), np.arange(80) % 2
     tally = nf.grow(X, y, trees=300, seed=1, keep_trees=False, oob=False).tally
     correlated = replace(tally, null_columns=replace(tally.probes, mean_r2=0.03))
-    own, heavier = nf.null(tally, "probes"), nf.null(correlated, "probes")
-    k = own.threshold(1e-4)
-    assert heavier.sf(k) > own.sf(k)
+    uncorrelated, heavier = nf.null(tally, "probes"), nf.null(correlated, "probes")
+    k = uncorrelated.threshold(1e-4)
+    assert heavier.sf(k) > uncorrelated.sf(k)
     assert heavier.describe()["mean_r2"] == 0.03
