@@ -13,6 +13,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -35,7 +36,13 @@ def dask_client(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("dask")
     where = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
-    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}  # of reproduction and studies
+    quiet = {
+        "cwd": folder,
+        "env": os.environ | path,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
     dask = [sys.executable, "-m", "dask"]
     one_thread = ["--nthreads", "1", "--memory-limit", "0"]
     started = [subprocess.Popen([*dask, "scheduler", *where, "--port", "0"], **quiet)]
