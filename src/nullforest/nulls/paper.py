@@ -19,11 +19,11 @@ from scipy import special
 
 from nullforest._util.errors import InputError
 from nullforest.nulls.distribution import Floats, Ints, NullDistribution, check_alpha
-from nullforest.nulls.tree_sums import LatticeTable, TreeSum
+from nullforest.nulls.tilted_sums import LatticeTable, TreeSum
 from nullforest.tallies.tally import Tally
 
 #: Numerical: a tail is summed until what is left is below e^-24 = 4e-11 of it.
-_TAIL_SHARE = 24.0
+TAIL_SHARE = 24.0
 
 
 class PaperNull(NullDistribution):
@@ -131,7 +131,7 @@ class PaperNull(NullDistribution):
             low, high = self._ends(k)
             table.extend(low, high, 0.0)
             # Beyond the last value the tail must still be summed to e^-24 of itself.
-            table.extend(low, high, table.log_tail(high) - _TAIL_SHARE)
+            table.extend(low, high, table.log_tail(high) - TAIL_SHARE)
         return table.sf(k)
 
     def threshold(self, alpha: float) -> int:
@@ -142,9 +142,9 @@ class PaperNull(NullDistribution):
         # One window a little above the normal guess usually holds the threshold and all of the
         # tail beyond it that matters.
         table = self._table(float(-special.ndtri(alpha)) + 1.5)
-        table.extend(table.low, 0, np.log(alpha) - _TAIL_SHARE)
+        table.extend(table.low, 0, np.log(alpha) - TAIL_SHARE)
         while table.low > 0 and float(table.sf(np.array(table.low))) <= alpha:
-            table.extend(table.low - 1, 0, np.log(alpha) - _TAIL_SHARE)
+            table.extend(table.low - 1, 0, np.log(alpha) - TAIL_SHARE)
         k = np.arange(max(table.low, table.first - 1), table.last + 1)  # others are impossible
         return int(k[np.argmax(table.sf(k) <= alpha)])
 
