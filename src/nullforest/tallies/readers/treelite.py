@@ -20,8 +20,6 @@ from nullforest.tallies.nodes import (
     needs_samples,
     node_couplings,
     tally_of_nodes,
-)
-from nullforest.tallies.readers.sklearn_trees import (
     weighted_squares_of_classes,
     weighted_squares_of_numbers,
 )
