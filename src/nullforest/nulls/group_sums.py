@@ -35,7 +35,7 @@ from nullforest._util.search import smallest_true
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull
-from nullforest.nulls.paper import TAIL_SHARE, PaperNull
+from nullforest.nulls.paper import PaperNull
 from nullforest.nulls.tail import Spliced
 from nullforest.nulls.tilted_sums import LatticeTable, UnitSum
 
@@ -107,11 +107,7 @@ class SumNull(NullDistribution):
     def _probabilities(self, k: ArrayLike, *, upper: bool) -> Floats:
         """P(n = k), or P(n > k), of whole numbers k."""
         at = np.asarray(k, float)
-        if at.size:
-            low, high = (int(np.clip(end, 0, self.largest)) for end in (at.min(), at.max()))
-            self._table.extend(low, high, 0.0)
-            # Beyond the last value the tail must still be summed; the weights only shorten it.
-            self._table.extend(low, high, self._table.log_tail(high) - TAIL_SHARE)
+        self._table.reach(at, tail=True)  # the weights only shorten the tail
         values, log_pmf = self._weighted()
         table = np.append(np.exp(log_pmf), 0.0)
         if upper:

@@ -18,7 +18,7 @@ are exchangeable, so that the counts of the copies have the null distribution. I
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +65,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
     shadows, varying = tally.shadows, tally.varying
     wins, couplings = shadows.wins[:, varying], shadows.couplings[varying]
     by_ties = shadows.feature_strata[varying]
-    moments = _Moments.of(wins, divided(wins, by_ties))
+    moments = moments_of(wins, divided(wins, by_ties))
     won = float(np.clip(wins.mean() * tally.n_columns / max(tally.n_nodes, 1), 0.0, 1.0)) or 1.0
     trees, n = TreeLoads.of(tally), tally.n_varying
     # Strata with few shadows share a tail, number 0, which is that of all features.
@@ -75,7 +75,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
     for number in np.unique(group).tolist():
         used = np.flatnonzero(group == number) if number else np.arange(n)
         rates = RateModel(couplings[used].sum(0), trees, won)
-        tails[number] = _standardised(moments, used, rates)
+        tails[number] = _standardised(wins, moments, used, rates)
     distributions = [
         Rescaled(*tails[number], Scale(mean, deviation))
         for number, mean, deviation in zip(
@@ -97,59 +97,48 @@ def from_tally(tally: Tally) -> StratifiedNull:
     )
 
 
-@dataclass(frozen=True)
-class _Moments:
+class Moments(NamedTuple):
     """Mean and standard deviation of each feature's count under the null.
 
     Attributes
     ----------
     mean : (F,)
-        Mean count of the own shadows, shrunk towards that of the stratum.
+        Mean count of the feature's shadows, shrunk towards that of the stratum.
     deviation : (F,)
         Standard deviation of a count about it, with the uncertainty of the mean.
-    counts, others_mean, others_deviation : (k, F)
-        Counts of the shadows, and mean and deviation by the other shadows of their feature.
+    rest_mean, rest_deviation : (k, F)
+        Mean and deviation for each shadow by the other shadows of its feature.
     """
 
     mean: Floats
     deviation: Floats
-    counts: Floats
-    others_mean: Floats
-    others_deviation: Floats
+    rest_mean: Floats
+    rest_deviation: Floats
 
-    @classmethod
-    def of(cls, counts: Ints, strata: Ints) -> _Moments:
-        """From the counts of shadows, (k, F), and the stratum of each feature."""
-        k, F = counts.shape
-        mean, deviation = np.empty((2, F))
-        others = np.empty((2, k, F))
-        moments = cls(mean, deviation, counts.astype(float), others[0], others[1])
-        for stratum in np.unique(strata):
-            moments._fill(np.flatnonzero(strata == stratum))
-        return moments
 
-    def _fill(self, here: Ints) -> None:
-        """The features of one stratum."""
-        counts, k = self.counts[:, here], len(self.counts)
+def moments_of(wins: Ints, strata: Ints) -> Moments:
+    """Moments from the counts of shadows, (k, F), and the stratum of each feature."""
+    k, F = wins.shape
+    moments = Moments(*np.empty((2, F)), *np.empty((2, k, F)))
+    prior = constants.VARIANCE_PRIOR
+    for stratum in np.unique(strata):
+        members = np.flatnonzero(strata == stratum)
+        counts = wins[:, members].astype(float)
         total, squares = counts.sum(0), (counts**2).sum(0)
-        each, variance = _mean_and_variance(total, squares, k)
-        centre, dispersion = _common_moments(each, variance, counts)
+        means, variances = _mean_and_variance(total, squares, k)
+        centre, dispersion = _common_moments(means, variances, counts)
         noise = (centre + dispersion * centre**2) / k  # variance of the mean of k shadows
-        between = max(float(np.var(each, ddof=1)) - noise, 0.0) if len(here) > 1 else np.inf
-
-        def shrunk(each: Floats, variance: Floats, n: int) -> tuple[Floats, Floats]:
-            """Mean and predictive standard deviation by n own shadows."""
-            own = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
-            mean = own * each + (1 - own) * centre
-            prior = constants.VARIANCE_PRIOR
-            known = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
-            return mean, np.sqrt(known / (max(n - 1, 0) + prior) * (1 + own / max(n, 1)))
-
-        self.mean[here], self.deviation[here] = shrunk(each, variance, k)
+        between = max(float(np.var(means, ddof=1)) - noise, 0.0) if len(members) > 1 else np.inf
         # Each shadow as a feature is tested: against the others. One that is large by chance would
-        # otherwise raise its own mean and variance, as no feature does.
+        # otherwise raise its mean and variance, as no feature does.
         rest = _mean_and_variance(total - counts, squares - counts**2, k - 1)
-        self.others_mean[:, here], self.others_deviation[:, here] = shrunk(*rest, k - 1)
+        for place, n, (mean, variance) in ((0, k, (means, variances)), (2, k - 1, rest)):
+            weight = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
+            mean = weight * mean + (1 - weight) * centre
+            variance = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
+            variance = variance / (max(n - 1, 0) + prior) * (1 + weight / max(n, 1))
+            moments[place][..., members], moments[place + 1][..., members] = mean, np.sqrt(variance)
+    return moments
 
 
 def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, Floats]:
@@ -211,13 +200,15 @@ class Scale:
         return np.asarray(gammainccinv(self._shape, tail) * self.mean / self._shape)
 
 
-def _standardised(moments: _Moments, used: Ints, rates: RateModel) -> tuple[Spliced, Scale]:
+def _standardised(
+    wins: Ints, moments: Moments, used: Ints, rates: RateModel
+) -> tuple[Spliced, Scale]:
     """Distribution of the standardised counts of some features' shadows, and their scale."""
     mean = max(float(moments.mean[used].mean()), _REFERENCE)
     relative = moments.deviation[used] / moments.mean[used]
     scale = Scale(mean, mean * float(np.sqrt(np.mean(relative**2))))
-    rest = Scale(moments.others_mean[:, used], moments.others_deviation[:, used])
-    counts = np.rint(scale.with_tail(rest.tail(moments.counts[:, used])))
+    rest = Scale(moments.rest_mean[:, used], moments.rest_deviation[:, used])
+    counts = np.rint(scale.with_tail(rest.tail(wins[:, used])))
     values, number = np.unique(counts, return_counts=True)
     bulk = BinomialMixture(values, np.ones(len(values)), number)
 

@@ -33,6 +33,8 @@ _KEPT = 1e-12
 _REACH = 3.8
 #: Values whose tilted tail is below e^-32 = 1e-14 are left out of a window.
 _LEFT_OUT = -32.0
+#: A tail is summed until what is left is below e^-24 = 4e-11 of it.
+TAIL_SHARE = 24.0
 #: Characteristic function values below e^-36 = 2e-16 are lost in rounding.
 _NEGLIGIBLE = -36.0
 #: Complex values held at once, so that they stay in the cache.
@@ -334,6 +336,14 @@ class LatticeTable:
             self.high = self._next_window(self.high, 1)
         while self.low > max(low, 0):
             self.low = self._next_window(self.low, -1)
+
+    def reach(self, k: Floats, *, tail: bool) -> None:
+        """Extend the table to these values; for a `tail`, until it is summed to e^-24 of itself."""
+        if k.size:
+            low, high = (int(np.clip(end, 0, self.total.largest)) for end in (k.min(), k.max()))
+            self.extend(low, high, 0.0)
+            if tail:
+                self.extend(low, high, self.log_tail(high) - TAIL_SHARE)
 
     def _log_tail_beyond(self) -> float:
         """Bound on log P(n > high): what the table holds, and what its last window left out."""
