@@ -37,11 +37,11 @@ def test_pvalues_are_tails_of_the_standardised_count():
     p = null.pvalues(tally.counts)
     for f, d in enumerate(null.distributions):
         own = stats.gamma(
-            (d.own.mean / d.own.deviation) ** 2, scale=d.own.deviation**2 / d.own.mean
+            (d.scale.mean / d.scale.deviation) ** 2, scale=d.scale.deviation**2 / d.scale.mean
         )
         common = stats.gamma(
-            (d.common.mean / d.common.deviation) ** 2,
-            scale=d.common.deviation**2 / d.common.mean,
+            (d.base_scale.mean / d.base_scale.deviation) ** 2,
+            scale=d.base_scale.deviation**2 / d.base_scale.mean,
         )
         place = common.isf(own.sf(tally.counts[f] - 1))
         low, high = (float(d.base.sf(at)) for at in (np.floor(place), np.floor(place) + 1))

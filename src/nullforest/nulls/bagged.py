@@ -107,10 +107,10 @@ def with_estimated_mean(rates: RateModel, counts: Ints) -> BinomialMixture:
     """Counts of null features with these rates, their mean estimated from the bulk of `counts`."""
     F = len(counts)
     start = max(float(counts.mean()), 0.5 / F)  # of the search; not below half of the mean
-    each, weights = rates.rates(2 * start)
+    relative, weights = rates.rates(2 * start)
     if 1 < F < constants.BULK_FEATURES:
-        each, weights = relative_to_mean(each, weights, F)
-    trials, chances, weights = rates.trees.components(each, weights, 2 * start)
+        relative, weights = relative_to_mean(relative, weights, F)
+    trials, chances, weights = rates.trees.components(relative, weights, 2 * start)
 
     def model(mean: float) -> BinomialMixture:
         return BinomialMixture(trials, mean * chances, weights)

@@ -114,8 +114,8 @@ class SumNull(NullDistribution):
             table = np.cumsum(table[::-1])[::-1]
         place = np.floor(at) - values[0] + upper
         inside = (place >= 0) & (place < len(table))
-        found = table[np.where(inside, place, 0).astype(np.int64)]
-        return np.where(inside, found, float(table[0]) if upper else 0.0)
+        chosen = table[np.where(inside, place, 0).astype(np.int64)]
+        return np.where(inside, chosen, float(table[0]) if upper else 0.0)
 
     def pmf(self, k: ArrayLike) -> Floats:
         """Probability that the group is selected exactly k times."""

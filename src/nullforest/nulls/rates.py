@@ -382,9 +382,9 @@ def relative_to_mean(rates: Floats, weights: Floats, n_features: int) -> tuple[F
     [1.0, 1.5, 0.5, 1.0]
     """
     deviation = np.sqrt(weights @ (rates - 1) ** 2 / (n_features - 1))
-    others = np.repeat([max(1 - deviation, _LEAST), 1 + deviation], len(rates))
+    mean_of_others = np.repeat([max(1 - deviation, _LEAST), 1 + deviation], len(rates))
     rate = np.tile(rates, 2)
-    mean = (rate + (n_features - 1) * others) / n_features
+    mean = (rate + (n_features - 1) * mean_of_others) / n_features
     return rate / mean, np.tile(weights / 2, 2)
 
 

@@ -17,8 +17,8 @@ are exchangeable, so that the counts of the copies have the null distribution. I
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,30 +71,31 @@ def from_tally(tally: Tally) -> StratifiedNull:
     # Strata with few shadows share a tail, number 0, which is that of all features.
     large = np.bincount(by_ties) * len(shadows) >= constants.STRATUM_SHADOWS
     group = np.where(large, np.cumsum(large), 0)[by_ties]
-    tails = {}
+    tails, distributions = [], np.empty(n, object)
     for number in np.unique(group).tolist():
-        used = np.flatnonzero(group == number) if number else np.arange(n)
+        members = np.flatnonzero(group == number)
+        used = members if number else np.arange(n)
         rates = RateModel(couplings[used].sum(0), trees, won)
-        tails[number] = _standardised(wins, moments, used, rates)
-    distributions = [
-        Rescaled(*tails[number], Scale(mean, deviation))
-        for number, mean, deviation in zip(
-            group.tolist(), moments.mean.tolist(), moments.deviation.tolist(), strict=True
-        )
-    ]
+        base, base_scale = _standardised(wins, moments, used, rates)
+        scales = Scale(moments.mean[members], moments.deviation[members])
+        tails.append((members, Rescaled(base, base_scale, scales)))
+        for i, *scale in zip(members, scales.mean.tolist(), scales.deviation.tolist(), strict=True):
+            distributions[i] = Rescaled(base, base_scale, Scale(*scale))
     strata = np.zeros(tally.n_features, np.int64)
     strata[varying] = np.arange(n)
-    return ShadowNull(
+    null = ShadowNull(
         "shadows",
-        distributions,
+        distributions.tolist(),
         strata,
         varying=varying,
         diagnostics={
             "copies": len(shadows),
             "strata": len(np.unique(by_ties)),
-            "extrapolated_below": max(d.extrapolated_below for d in distributions),
+            "extrapolated_below": max(tail.extrapolated_below for _, tail in tails),
         },
     )
+    null.tails = tails
+    return null
 
 
 class Moments(NamedTuple):
@@ -149,12 +150,12 @@ def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, 
     return (total + constants.PSEUDO_COUNT) / n, variance
 
 
-def _common_moments(each: Floats, variance: Floats, counts: Floats) -> tuple[float, float]:
+def _common_moments(means: Floats, variance: Floats, counts: Floats) -> tuple[float, float]:
     """Mean of a stratum, and φ in its variance m + φm², from features' means and variances."""
-    centre = float(each.mean())
+    centre = float(means.mean())
     # With one copy the spread between features is all there is.
     excess = (variance.mean() if len(counts) > 1 else counts.var()) - centre
-    return centre, max(float(excess / np.mean(each**2)), 0.0)
+    return centre, max(float(excess / np.mean(means**2)), 0.0)
 
 
 def divided(wins: Ints, by_ties: Ints) -> Ints:
@@ -189,6 +190,10 @@ class Scale:
     @property
     def _shape(self) -> Any:
         return (self.mean / self.deviation) ** 2
+
+    def times(self, factor: float) -> Scale:
+        """The scale of counts that are `factor` times as large."""
+        return Scale(factor * self.mean, factor * self.deviation)
 
     def tail(self, count: ArrayLike) -> Floats:
         """Probability beyond a count; at least 1e-300, so that it can be inverted."""
@@ -232,69 +237,60 @@ class Rescaled:
     """Distribution of one feature's count: that of the standardised count `base`.
 
     P(n > k) is that of the standardised count which corresponds to k, interpolated between whole
-    numbers on the log scale.
+    numbers on the log scale. With a scale of several features, each k is that of another feature.
     """
 
-    def __init__(self, base: Spliced | BinomialMixture, common: Scale, own: Scale) -> None:
-        self.base, self.common, self.own = base, common, own
+    def __init__(self, base: Spliced | BinomialMixture, base_scale: Scale, scale: Scale) -> None:
+        self.base, self.base_scale, self.scale = base, base_scale, scale
 
-    @property
-    def mean(self) -> float:
-        """Expected count."""
-        return float(self.own.mean)
-
-    @property
-    def extrapolated_below(self) -> float:
-        """Level below which the tail is extrapolated."""
-        return self.base.extrapolated_below
+        #: Expected count, and level below which the tail is extrapolated.
+        self.mean = scale.mean
+        self.extrapolated_below = base.extrapolated_below
 
     @property
     def largest(self) -> int:
         """Largest possible count."""
-        return self.count_at(self.base.largest) + 1
-
-    def place(self, k: ArrayLike) -> Floats:
-        """The standardised count that corresponds to a count."""
-        return self.common.with_tail(self.own.tail(k))
+        return int(self.count_at(self.base.largest)) + 1
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""
         at = np.floor(np.asarray(k, float))
-        return np.where(at < 0, 1.0, interpolated(self.base, self.place(at)))
+        place = self.base_scale.with_tail(self.scale.tail(at))
+        below = np.floor(place)
+        low, high = (np.log(np.maximum(self.base.sf(x), _TINY)) for x in (below, below + 1))
+        inside = np.exp(low + (place - below) * (high - low))
+        inside = np.where(place < 0, 1.0, np.where(place > self.base.largest, 0.0, inside))
+        return np.where(at < 0, 1.0, inside)
 
     def pmf(self, k: ArrayLike) -> Floats:
         """P(count = k)."""
         at = np.asarray(k, float)
         return np.where(at == np.floor(at), self.sf(at - 1) - self.sf(at), 0.0)
 
-    def count_at(self, place: float) -> int:
+    def count_at(self, place: float) -> Floats:
         """The count that corresponds to a standardised count."""
-        return int(self.own.with_tail(self.common.tail(place)))
+        return self.scale.with_tail(self.base_scale.tail(place))
 
     def scale_trials(self, factor: float) -> Rescaled:
         """The count over `factor` times as many trees."""
-        common, own = (
-            Scale(factor * each.mean, factor * each.deviation) for each in (self.common, self.own)
-        )
-        return Rescaled(self.base.scale_trials(factor), common, own)
+        base_scale, scale = self.base_scale.times(factor), self.scale.times(factor)
+        return Rescaled(self.base.scale_trials(factor), base_scale, scale)
 
     def scale_rates(self, factor: float) -> Rescaled:
         """The count of a feature with `factor` times the rate."""
-        own = Scale(factor * self.own.mean, factor * self.own.deviation)
-        return Rescaled(self.base, self.common, own)
-
-
-def interpolated(base: Spliced | BinomialMixture, place: Floats) -> Floats:
-    """P(count > place) of a distribution of whole numbers, between them on the log scale."""
-    below = np.floor(place)
-    low, high = (np.log(np.maximum(base.sf(at), _TINY)) for at in (below, below + 1))
-    inside = np.exp(low + (place - below) * (high - low))
-    return np.asarray(np.where(place < 0, 1.0, np.where(place > base.largest, 0.0, inside)))
+        return Rescaled(self.base, self.base_scale, self.scale.times(factor))
 
 
 class ShadowNull(StratifiedNull):
-    """Null distributions of all features, each with a mean and a deviation of its own."""
+    """Null distributions of all features, each with a mean and a deviation of its own.
 
+    Attributes
+    ----------
+    tails : list of (members, Rescaled)
+        Features that vary, by their place among these, whose standardised counts share a tail.
+    """
+
+    tails: list[tuple[Ints, Rescaled]]
     audited_by = 'nf.audit, nulls=["shadows"]'
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
@@ -319,25 +315,18 @@ class ShadowNull(StratifiedNull):
     def _tails(self, k: Floats) -> Floats:
         """P(n > k) of each feature that varies."""
         result = np.ones(self.n_features)
-        bases = np.array([id(d.base) for d in self._each])
-        for base in dict.fromkeys(bases.tolist()):
-            members = np.flatnonzero(bases == base)
-            scales = Scale(*np.array([astuple(self._each[i].own) for i in members]).T)
-            first = self._each[members[0]]
-            places = first.common.with_tail(scales.tail(k[members]))
-            result[members] = interpolated(first.base, places)
-        return np.where(k < 0, 1.0, result)
-
-    @property
-    def _each(self) -> list[Rescaled]:
-        return cast(list[Rescaled], self.distributions)
+        for members, rescaled in self.tails:
+            result[members] = rescaled.sf(k[members])
+        return result
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed."""
-        bases = {id(d.base): d.base for d in self._each}
-        ends = {number: _quantile(base, alpha, 0) for number, base in bases.items()}
-        found = [_quantile(d, alpha, d.count_at(ends[id(d.base)] - 1)) for d in self._each]
-        return np.array(found, np.int64)[self.feature_strata]
+        limits = np.zeros(self.n_features, np.int64)
+        for members, rescaled in self.tails:
+            end = _quantile(rescaled.base, alpha, 0)
+            for i, start in zip(members, rescaled.count_at(end - 1).astype(int), strict=True):
+                limits[i] = _quantile(self.distributions[i], alpha, start)
+        return limits[self.feature_strata]
 
 
 def _quantile(count: Rescaled | Spliced | BinomialMixture, tail: float, start: int) -> int:

@@ -85,15 +85,15 @@ def tally(
     if X is not None:
         X = X if hasattr(X, "shape") else np.asarray(X)
         n_samples = X.shape[0] if n_samples is None and X.ndim else n_samples
-    own = getattr(forest, "tally", None)
-    found: Tally = own if isinstance(own, Tally) else _read(forest, n_samples)
+    attached = getattr(forest, "tally", None)
+    result: Tally = attached if isinstance(attached, Tally) else _read(forest, n_samples)
     if candidates is not None:
-        found = _with_candidates(found, candidates)
+        result = _with_candidates(result, candidates)
     if feature_names is not None:
-        found = replace(found, feature_names=as_names(feature_names))
+        result = replace(result, feature_names=as_names(feature_names))
     if X is not None:
-        found = _with_levels(found, X)
-    return found if columns is None else _in_order(found, columns)
+        result = _with_levels(result, X)
+    return result if columns is None else _in_order(result, columns)
 
 
 def _read(forest: Any, n_samples: int | None) -> Tally:
@@ -112,11 +112,11 @@ def _read(forest: Any, n_samples: int | None) -> Tally:
             "split counts with nf.Tally.from_counts(...)."
         )
     reader = import_module(f"nullforest.tallies.readers.{_READERS[package][1]}")
-    found: Tally = reader.read(forest, n_samples)
+    result: Tally = reader.read(forest, n_samples)
     return (
-        found
-        if names is None or found.feature_names is not None
-        else replace(found, feature_names=names)
+        result
+        if names is None or result.feature_names is not None
+        else replace(result, feature_names=names)
     )
 
 
@@ -160,39 +160,39 @@ def _read_file(path: Path, n_samples: int | None) -> Tally:
     )
 
 
-def _with_candidates(found: Tally, candidates: int) -> Tally:
-    if found.candidates not in (None, candidates):
+def _with_candidates(result: Tally, candidates: int) -> Tally:
+    if result.candidates not in (None, candidates):
         raise InputError(
-            f"This forest compared {found.candidates} features at each node, not "
+            f"This forest compared {result.candidates} features at each node, not "
             f"{candidates!r:.60}; leave out candidates."
         )
-    return replace(found, candidates=candidates)
+    return replace(result, candidates=candidates)
 
 
-def _with_levels(found: Tally, X: Any) -> Tally:
+def _with_levels(result: Tally, X: Any) -> Tally:
     try:
-        if tuple(X.shape) == (found.n_samples, found.n_features):
-            return replace(found, levels=levels_of_data(X))
+        if tuple(X.shape) == (result.n_samples, result.n_features):
+            return replace(result, levels=levels_of_data(X))
     except (TypeError, ValueError):  # text, or rows of different lengths
         pass
     raise InputError(
-        f"X must be the {found.n_samples} samples × {found.n_features} features that the forest "
+        f"X must be the {result.n_samples} samples × {result.n_features} features that the forest "
         "was fitted on, as numbers."
     )
 
 
-def _in_order(found: Tally, columns: ArrayLike) -> Tally:
+def _in_order(result: Tally, columns: ArrayLike) -> Tally:
     """The tally with its features in the order of the data: feature i becomes columns[i]."""
     order = np.asarray(columns)
-    if order.shape != (found.n_features,) or np.any(np.sort(order) != np.arange(len(order))):
+    if order.shape != (result.n_features,) or np.any(np.sort(order) != np.arange(len(order))):
         raise InputError(
-            f"columns must name each of the {found.n_features} columns of your data once, as in "
+            f"columns must name each of the {result.n_features} columns of your data once, as in "
             "X[:, columns]."
         )
-    if found.probes is not None or found.shadows is not None:
+    if result.probes is not None or result.shadows is not None:
         raise InputError("The columns of a forest of nf.grow need no new order.")
     place = np.argsort(order)
     fields = ("counts", "couplings", "feature_names", "levels")
-    arrays = {name: getattr(found, name) for name in fields}
+    arrays = {name: getattr(result, name) for name in fields}
     moved: dict[str, Any] = {n: None if a is None else a[place] for n, a in arrays.items()}
-    return replace(found, **moved)
+    return replace(result, **moved)
