@@ -231,11 +231,6 @@ def win_table(candidates: int, contrasts: int) -> Floats:
     return table
 
 
-def saturation(tally: Tally) -> float:
-    """Nodes of a tree ÷ features in its pool, averaged over the trees."""
-    return float((tally.nodes_per_tree / tally.pool_per_tree).mean())
-
-
 @dataclass(frozen=True)
 class TreeLoads:
     """The trees of a forest, as far as they determine the rates of null features.
@@ -294,7 +289,7 @@ class TreeLoads:
             n_nodes=max(tally.n_nodes, 1),
             n_trees=tally.n_trees,
             nodes_per_tree=float(tally.nodes_per_tree.mean()),
-            saturation=saturation(tally),
+            saturation=float((tally.nodes_per_tree / tally.pool_per_tree).mean()),
             pool_share=float(tally.pool_per_tree.mean()) / tally.n_columns,
         )
 
