@@ -148,8 +148,8 @@ def _notes(tally: Tally, saturation: float) -> tuple[str, ...]:
         )
     if saturation > 1:
         notes.append(
-            f"The trees are saturated: {saturation:.1f} times as many nodes as features in the pool. "
-            "The bagged null model is conservative there. Draw features at every node, or grow a "
-            'forest with probes (nf.grow, draw="node").'
+            f"The trees are saturated: {saturation:.1f} times as many nodes as features in the "
+            "pool. The bagged null model is conservative there. Draw features at every node, or "
+            'grow a forest with probes (nf.grow, draw="node").'
         )
     return tuple(notes)
