@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -294,29 +294,43 @@ def from_tally(tally: Tally) -> StratifiedNull:
         varying=varying,
         notes=tuple(notes),
     )
-    usual, mean_r2 = expected_dispersion(tally), probes.mean_r2  # `null` must not hold the tally
-
-    def diagnostics() -> dict[str, Any]:
-        """Computed when asked for: a forest that settles is tested many times."""
-        shares = [pi0(d.bulk, observed) for d, observed in zip(distributions, counts, strict=True)]
-        expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
-        mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
-        limits = [null.stratum(number).threshold(level) for number in range(len(counts))]
-        below = [
-            observed[observed <= limit] for observed, limit in zip(counts, limits, strict=True)
-        ]
-        return {
-            "pi0": float(null.shares @ shares),
-            "dispersion": dispersion(np.concatenate(below), usual),
-            "probes": sum(sample.n_columns for sample in samples),
-            "mean_r2": mean_r2,
-            "strata": len(samples),
-            "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
-            "extrapolated_below": max(d.extrapolated_below for d in distributions),
-        }
-
-    null.diagnostics = diagnostics
+    # Computed when asked for: a forest that settles is tested many times. Without the tally, which
+    # its null distribution must not keep alive.
+    null.diagnostics = partial(
+        _diagnostics,
+        null,
+        distributions,
+        samples,
+        counts,
+        probes.mean_r2,
+        expected_dispersion(tally),
+    )
     return null
+
+
+def _diagnostics(
+    null: StratifiedNull,
+    distributions: list[Spliced],
+    samples: list[NullSample],
+    counts: list[Ints],
+    mean_r2: float,
+    papers_dispersion: float,
+) -> dict[str, Any]:
+    """What the null distribution says about the forest and its probes."""
+    shares = [pi0(d.bulk, observed) for d, observed in zip(distributions, counts, strict=True)]
+    expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
+    mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
+    limits = [null.stratum(number).threshold(level) for number in range(len(counts))]
+    below = [n[n <= limit] for n, limit in zip(counts, limits, strict=True)]
+    return {
+        "pi0": float(null.shares @ shares),
+        "dispersion": dispersion(np.concatenate(below), papers_dispersion),
+        "probes": sum(sample.n_columns for sample in samples),
+        "mean_r2": mean_r2,
+        "strata": len(samples),
+        "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
+        "extrapolated_below": max(d.extrapolated_below for d in distributions),
+    }
 
 
 def _sample(tally: Tally, probes: NullColumns, name: int) -> NullSample:

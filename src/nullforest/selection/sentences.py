@@ -167,7 +167,7 @@ def explanation(selection: Selection) -> str:
         f"was selected {count} times (p = {p:.2g}); a count above {selection.thresholds[best]} was "
         "needed."
     )
-    level = critical_level(selection.alpha, selection.error, selection.tally.n_features)
+    level = critical_level(selection.alpha, selection.error, selection.tally.n_varying)
     for factor in _MORE_TREES:
         longer = selection.null.scaled(factor)
         if longer is None:
