@@ -1,6 +1,7 @@
 """Constant features change nothing: they are no candidates, are not tested, and are not counted."""
 
 import gc
+import pickle
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -140,6 +141,7 @@ def test_a_null_distribution_is_estimated_once_and_goes_with_its_tally():
         assert nf.null(tally, kind) is nf.null(tally, kind)
         assert nf.null(replace(tally), kind) is not nf.null(tally, kind)
     assert nf.null(tally) is nf.null(tally, "probes")
+    assert pickle.loads(pickle.dumps(nf.null(tally))).describe() == nf.null(tally).describe()
     alive = weakref.ref(tally)
     null = nf.null(tally)
     del tally

@@ -152,7 +152,7 @@ def explanation(selection: Selection) -> str:
         f"Nothing was selected. The most significant feature, {name}, was selected {count} times "
         f"(p = {p:.2g}); a count above {selection.thresholds[best]} was needed."
     )
-    level = critical_level(selection.alpha, selection.error, selection.tally.n_features)
+    level = critical_level(selection.alpha, selection.error, selection.tally.n_varying)
     for factor in _MORE_TREES:
         longer = selection.null.scaled(factor)
         if longer is None:

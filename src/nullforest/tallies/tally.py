@@ -196,13 +196,6 @@ class Tally:
         return columns if columns is not None and columns.kind == kind else None
 
     @property
-    def shadow_names(self) -> Names:
-        """Names of the shadows, copy by copy; empty where there are none."""
-        copies = 0 if self.shadows is None else len(self.shadows)
-        names = [f"{name} (shadow {j + 1})" for j in range(copies) for name in self.names]
-        return np.array(names, str)
-
-    @property
     def n_trees(self) -> int:
         """Number of trees T."""
         return len(self.nodes_per_tree)
