@@ -4,15 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/forest/native/*/*)
 
-# Checks of accessibility, from npm; tests only.
-AXE := tests/report/.npm/node_modules/axe-core/axe.min.js
-
-.PHONY: help demo test docs pdf pages wheel test-oldest test-newest browser axe ranger java plink arm valgrind lint figures bench fuzz sanitize portable macos study study-calibration \
-  study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills clean
+.PHONY: help demo test programs lint docs pdf pages wheel test-releases figures bench fuzz sanitize portable macos reproduction study clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -30,56 +26,11 @@ extra = $(BIN)/python -m pip install --quiet $$($(BIN)/python -c 'import sys, to
 demo: $(VENV)/.installed ## select features on the embedded leukaemia data
 	$(BIN)/python -m nullforest demo --out demo --force
 
-test: $(VENV)/.installed lint browser axe ranger java plink arm valgrind ## lint, types and the whole test suite
+test: $(VENV)/.installed lint programs ## lint, types and the whole test suite
 	$(BIN)/python -m pytest -rs
 
-# Tests that need a program from outside Python skip with a reason where it is missing and cannot be
-# installed: only root can, with Debian's packages.
-define debian_packages
-@{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing $(1) ..." && \
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $(1) >/dev/null; } || \
-  echo "NOT HERE, and cannot be installed: $(1); $(2) will NOT BE TESTED." >&2
-endef
-
-browser: ## chromium, in which the report is tested; installed where that can be done
-ifeq ($(shell command -v chromium || command -v chromium-browser),)
-	$(call debian_packages,chromium,the report)
-endif
-
-axe: ## axe-core, by which the report is checked for readers of screens; installed where that can be done
-ifeq ($(wildcard $(AXE)),)
-ifeq ($(shell command -v npm),)
-	$(call debian_packages,npm,the report's labels)
-endif
-	@npm install --silent --no-save --no-audit --no-fund --prefix tests/report/.npm axe-core@4.10.3 >/dev/null || \
-	  echo "NOT HERE, and cannot be installed: axe-core; the report's labels will NOT BE TESTED." >&2
-endif
-
-ranger: ## R with ranger, survival and randomForest, which tests need; installed where that can be done
-ifneq ($(shell Rscript -e 'cat(all(sapply(c("ranger", "survival", "randomForest"), requireNamespace, quietly=TRUE)))' 2>/dev/null),TRUE)
-	$(call debian_packages,r-base-core r-cran-ranger r-cran-survival r-cran-randomforest,agreement with R)
-endif
-
-java: ## Java, in which Spark runs; installed where that can be done
-ifeq ($(shell command -v java),)
-	$(call debian_packages,default-jre-headless,forests of Spark)
-endif
-
-plink: ## PLINK, which makes the genotypes of the tests; installed where that can be done
-ifeq ($(shell command -v plink1.9 || command -v plink),)
-	$(call debian_packages,plink1.9,genotypes)
-endif
-
-arm: ## a cross compiler and an emulator of 64-bit ARM processors; installed where that can be done
-ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64)),)
-	$(call debian_packages,g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user,the kernels for ARM)
-endif
-
-valgrind: ## valgrind, which watches the kernels read memory; installed where that can be done
-ifeq ($(shell command -v valgrind),)
-	$(call debian_packages,valgrind libc6-dbg,reads of memory that was never written)
-endif
+programs: ## browser, axe-core, R, Java, PLINK, ARM tools and valgrind, which tests need; installed where that can be done
+	@.ci/programs
 
 lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
@@ -122,21 +73,23 @@ wheel: $(BIN)/python ## wheel and sdist in dist/, installed without a compiler a
 	rm -rf build/sdist && mkdir -p build/sdist && tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
 	cd build/sdist && PATH=$(WHEEL_BIN):$(TOOLS) python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
 
-# The oldest releases that pyproject.toml allows, and the newest pre-releases, each with the tests of the wheel.
-# Old releases warn of the newer ones below them.
+# The oldest releases that pyproject.toml allows, or the newest pre-releases (these may fail), with the tests of
+# the wheel. Old releases warn of the newer ones below them.
+RELEASES ?= oldest
 OLD_WARNINGS := $(foreach kind,Deprecation PendingDeprecation Future,-W ignore::$(kind)Warning)
-test-oldest: ## the tests on the oldest supported releases of all dependencies (WHEEL_TESTS=...: fewer)
-	$(PYTHON) -m venv --clear $(VENV)-oldest
+test-releases: ## the tests on other releases of all dependencies (RELEASES=oldest|newest, WHEEL_TESTS=...: fewer)
+	$(PYTHON) -m venv --clear $(VENV)-$(RELEASES)
+ifeq ($(RELEASES),newest)
+	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade '.[test]'
+	-$(VENV)-newest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
+else
 	mkdir -p build && $(PYTHON) .ci/oldest_releases.py > build/oldest.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --constraint build/oldest.txt '.[test]'
 	$(VENV)-oldest/bin/python -m pytest -p no:cacheprovider -rs $(OLD_WARNINGS) $(WHEEL_TESTS)
+endif
 
-test-newest: ## the tests on the newest pre-releases; may fail (WHEEL_TESTS=...: fewer)
-	$(PYTHON) -m venv --clear $(VENV)-newest
-	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade '.[test]'
-	-$(VENV)-newest/bin/python -m pytest -p no:cacheprovider -rs $(WHEEL_TESTS)
-
-figures: $(VENV)/.installed browser ## draw the figures of the documentation anew
+figures: $(VENV)/.installed ## draw the figures of the documentation anew
+	@.ci/programs browser
 	$(BIN)/python docs/make_figures.py
 
 bench: $(VENV)/.installed ## side-by-side timings, as ratios
@@ -175,7 +128,8 @@ sanitize: ## the native tests and 1 000 hostile calls under the address and unde
 		-k "not against_sklearn and not address_space and not valgrind" # sanitizers need more addresses than those tests allow
 	$(SANITIZED) -m fuzz --calls 1000
 
-portable: arm ## the native tests on a build without AVX2 and AVX-512; forests compared with those of an emulated ARM processor
+portable: ## the native tests on a build without AVX2 and AVX-512; forests compared with those of an emulated ARM processor
+	@.ci/programs arm
 	$(PYTHON) -m venv $(VENV)-portable
 	$(VENV)-portable/bin/python -m pip install --quiet --config-settings=cmake.define.NULLFOREST_PORTABLE_ONLY=ON \
 		--config-settings=build-dir=build/portable '.[test]'
@@ -187,50 +141,32 @@ macos: ## the native code compiled and linked for both processors of macOS; noth
 	$(VENV)-macos/bin/python -m pip install --quiet cmake nanobind ziglang
 	PATH="$(abspath $(VENV)-macos/bin):$$PATH" python tests/native/macos.py build/macos
 
-# THICKNESS=file.npz (subjects x vertices) adds the study on a real cortical covariance.
-study: study-calibration study-power study-baselines study-survival study-libraries study-tables study-wrappers study-reproduction study-sensitivity study-kills ## long statistical studies (hours); results land in studies/results
-
-study-calibration: $(VENV)/.installed ## false positive rates reached, with standard errors
-	$(call extra,study)
-	$(BIN)/python -m studies.calibration --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
-
-# DATA=folder with golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y) adds real data.
-study-power: $(VENV)/.installed ranger ## how much is found, agreement of seeds, other tests; page docs/power.md
-	$(call extra,study)
-	$(BIN)/python -m studies.power --page docs/power.md $(if $(DATA),--data $(DATA))
-
-study-baselines: $(VENV)/.installed ranger ## published tests beside each other, correlated features; tables into docs/baselines.md
-	$(call extra,study)
-	$(BIN)/python -m studies.baselines $(if $(DATA),--data $(DATA))
-	$(BIN)/python -m studies.correlated_features $(if $(DATA),--data $(DATA)) $(if $(THICKNESS),--thickness $(THICKNESS))
-	$(BIN)/python -m studies.pages
-
-study-survival: $(VENV)/.installed ranger ## survival times: error rates, power beside ranger; tables into docs/survival.md
-	$(BIN)/python -m studies.survival
-
-study-libraries: $(VENV)/.installed ranger java ## forests of other libraries on null data; page docs/libraries.md
-	$(BIN)/python -m studies.libraries --page docs/libraries.md
-
-study-tables: $(VENV)/.installed ## small tables: found, false positive rates, blocks; page docs/tables.md
-	$(BIN)/python -m studies.table_settings
-	$(BIN)/python -m studies.bins
-	$(BIN)/python -m studies.tables --page docs/tables.md
-
-study-wrappers: $(VENV)/.installed ## wrappers and groups: error rates; tables into docs/wrappers.md
-	$(call extra,study)
-	$(BIN)/python -m studies.wrappers
-
-study-reproduction: $(VENV)/.installed ## every table and figure of the paper; verdict in docs/reproduction.md
+# The paper's cortical experiment takes THICKNESS=file.npz (subjects x vertices), else simulated fields.
+reproduction: $(VENV)/.installed ## every table and figure of the paper (hours); page docs/reproduction.md
 	$(call extra,study)
 	$(BIN)/python -m studies.stop_rules
-	$(BIN)/python -m studies.reproduction $(if $(THICKNESS),--maps $(THICKNESS))
+	$(BIN)/python -m reproduction --publish $(if $(THICKNESS),--maps $(THICKNESS))
 
-# DATA=folder with golub.npz, singh.npz, alon.npz and khan.npz (X, y) adds expression data.
-study-sensitivity: $(VENV)/.installed ## every constant of the null models halved and doubled (minutes); tables into docs/constants.md
-	$(BIN)/python -m studies.sensitivity --page docs/constants.md $(if $(DATA),--data $(DATA))
+# A study is a module of studies/ of that name, or several; it writes studies/results and its page.
+# DATA=folder with golub.npz, singh.npz, alon.npz, khan.npz, riboflavin.npz and madelon.npz (X, y) adds real data,
+# THICKNESS=file.npz (subjects x vertices) a real cortical covariance.
+STUDIES := calibration power baselines survival libraries tables wrappers sensitivity kills
+baselines_MODULES := baselines correlated_features pages
+tables_MODULES := table_settings bins tables
+calibration_OPTIONS = --page docs/calibration.md $(if $(THICKNESS),--thickness $(THICKNESS))
+power_OPTIONS = --page docs/power.md $(if $(DATA),--data $(DATA))
+baselines_OPTIONS = $(if $(DATA),--data $(DATA))
+correlated_features_OPTIONS = $(if $(DATA),--data $(DATA)) $(if $(THICKNESS),--thickness $(THICKNESS))
+libraries_OPTIONS := --page docs/libraries.md
+tables_OPTIONS := --page docs/tables.md
+sensitivity_OPTIONS = --page docs/constants.md $(if $(DATA),--data $(DATA))
+kills_OPTIONS := --trials 100
+study: $(addprefix study-,$(or $(STUDY),$(STUDIES))) $(if $(STUDY),,reproduction) ## statistical studies (hours), or one: STUDY=power
 
-study-kills: $(VENV)/.installed ## 100 resumable runs under SIGKILL, SIGTERM and full disks (half an hour)
-	$(BIN)/python -m studies.kills --trials 100
+study-%: $(VENV)/.installed
+	$(call extra,study)
+	@.ci/programs ranger $(if $(filter libraries,$*),java)
+	$(foreach module,$(or $($*_MODULES),$*),$(BIN)/python -m studies.$(module) $($(module)_OPTIONS) &&) true
 
 clean: ## forget the environment and all build products
 	rm -rf $(VENV) $(VENV)-sanitize $(VENV)-portable $(VENV)-macos $(VENV)-wheel $(VENV)-oldest $(VENV)-newest build dist demo src/nullforest/_native.pyi

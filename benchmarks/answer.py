@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from studies.power import REAL, SIMULATED, available, load, univariate
 
 import nullforest as nf
-from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.selection.error_rates import decide
+from studies.packages import PACKAGES, PackageTask
+from studies.power import REAL, SIMULATED, available, load, univariate
 from time_limit import stopped_after
 
 THREADS = 2

@@ -12,7 +12,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-
 from nullforest.forest.blocks import blocks_of
 
 ROOT = Path(__file__).parents[1]

@@ -18,10 +18,10 @@ def main() -> None:
     selector = nf.ForestSelector(alpha=0.05, error="fdr", **paper_settings(X.shape[1]))
     methods = {
         "one forest": selector,
-        "backward": nf.BackwardElimination(selector),
-        "forward": nf.ForwardSelection(selector),
-        "knock-out": nf.KnockOut(selector),
-        "stability, 50 pairs": nf.StabilitySelection(selector),
+        "backward": nf.wrappers.BackwardElimination(selector),
+        "forward": nf.wrappers.ForwardSelection(selector),
+        "knock-out": nf.wrappers.KnockOut(selector),
+        "stability, 50 pairs": nf.wrappers.StabilitySelection(selector),
     }
     print(f"{X.shape[0]} samples, {X.shape[1]} probes, FDR 0.05")
     alone, taken = 0.0, {}

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 import nullforest
 
 # Public names of folders (`nf.baselines`) are attributes; autodoc imports modules.
-for _folder in ("baselines", "datasets", "importances", "plots", "simulate"):
+for _folder in ("baselines", "datasets", "plots", "simulate", "wrappers"):
     sys.modules[f"nullforest.{_folder}"] = getattr(nullforest, _folder)
 
 project = "nullforest"

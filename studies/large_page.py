@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 
 import pandas as pd
-from benchmarks import extrapolate, genotypes
 
+from benchmarks import extrapolate, genotypes
 from studies import bins, kills, speed_page
 from studies.markdown import filled
 from studies.records import RESULTS

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from reproduction import publishing as reproduction
 from studies import (
     constants_page,
     correlated_features,
@@ -32,7 +33,6 @@ from studies.calibration import page as calibration
 from studies.calibration.rates_picture import rates_picture
 from studies.power_picture import power_picture
 from studies.records import RESULTS
-from studies.reproduction import __main__ as reproduction
 
 DOCS = Path(__file__).parents[1] / "docs"
 

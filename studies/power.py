@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import nullforest as nf
-from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.forest.settings import DEPTH
 from nullforest.selection.agreement import jaccard
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues
+from studies.packages import PACKAGES, PackageTask
 from studies.records import Records, with_progress
 
 REAL = ("golub", "singh", "alon", "khan", "leukaemia", "riboflavin", "madelon")

@@ -19,7 +19,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ CONCERNED = {
     ),
     "few": (
         "PSEUDO_COUNT",
-        "FEW_FEATURES",
+        "BULK_FEATURES",
         "SATURATED",
         "SATURATED_COUPLING",
         "SPLICE_SIZE",
@@ -173,7 +173,7 @@ def run_piece(
     rows = []
     for name, factor, value, kind in missing:
         with changed(name, value):
-            null = nf.null(tally, kind)
+            null = nf.null(replace(tally), kind)  # the same tally has one null distribution
         p = randomised_pvalues(null, tally.counts, np.random.default_rng(seed))
         row = {"data": data, "seed": seed, "constant": name, "factor": factor, "null": kind}
         row |= {"features": len(p)} | {f"below {a:g}": int((p <= a).sum()) for a in ALPHAS}

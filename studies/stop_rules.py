@@ -16,11 +16,11 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from nullforest.evaluation.paper import comparison_tables as comparison
-from nullforest.evaluation.paper.computing import one_forest
-from nullforest.evaluation.paper.experiment import grid
-from nullforest.evaluation.paper.printed_rates import compared, ranking
-from nullforest.evaluation.paper.stop_rules import StopRule
+from reproduction import comparison_tables as comparison
+from reproduction.computing import one_forest
+from reproduction.experiment import grid
+from reproduction.printed_rates import compared, ranking
+from reproduction.stop_rules import StopRule
 from studies.markdown import markdown
 from studies.records import Records, with_progress
 

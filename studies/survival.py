@@ -22,10 +22,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import nullforest as nf
-from nullforest.evaluation.packages import PACKAGES, PackageTask
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import ALPHAS, randomised_pvalues
 from studies.markdown import filled, markdown
+from studies.packages import PACKAGES, PackageTask
 from studies.records import Records, with_progress
 
 PAGE = Path(__file__).parents[1] / "docs" / "survival.md"

@@ -39,10 +39,10 @@ _KNOWN: dict[tuple[bytes, bytes, int], nf.Selection] = {}
 def wrappers(selector: Any, pairs: int) -> dict[str, Any]:
     """Every wrapper of a selector."""
     return {
-        "knock-out": nf.KnockOut(selector),
-        "stability": nf.StabilitySelection(selector, pairs=pairs),
-        "backward": nf.BackwardElimination(selector),
-        "forward": nf.ForwardSelection(selector),
+        "knock-out": nf.wrappers.KnockOut(selector),
+        "stability": nf.wrappers.StabilitySelection(selector, pairs=pairs),
+        "backward": nf.wrappers.BackwardElimination(selector),
+        "forward": nf.wrappers.ForwardSelection(selector),
     }
 
 

@@ -13,6 +13,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 #: Needs a variable of the environment that scipy reads when it is first imported, so it runs in a
 #: process of its own (`check_array_api`).
 APART = "check_array_api_input"
+#: The paper's null is the quickest, and a high level keeps columns of the checks' small noisy data;
+#: neither makes a difference to the promises.
+LENIENT = {"null": "paper", "error": "fpr", "alpha": 0.9}
 
 
 def parametrize(*cases):

@@ -15,29 +15,18 @@ if TYPE_CHECKING:
     from nullforest.data.readers.tables import read_table as read_table
     from nullforest.datasets import simulate as simulate
     from nullforest.estimators import wrappers as wrappers
-    from nullforest.estimators.classifier import ForestClassifier as ForestClassifier
-    from nullforest.estimators.regressor import ForestRegressor as ForestRegressor
+    from nullforest.estimators.predictors import ForestClassifier as ForestClassifier
+    from nullforest.estimators.predictors import ForestRegressor as ForestRegressor
     from nullforest.estimators.selector import ForestSelector as ForestSelector
-    from nullforest.estimators.wrappers import BackwardElimination as BackwardElimination
-    from nullforest.estimators.wrappers import ForwardSelection as ForwardSelection
-    from nullforest.estimators.wrappers import GroupSelector as GroupSelector
-    from nullforest.estimators.wrappers import KnockOut as KnockOut
-    from nullforest.estimators.wrappers import StabilitySelection as StabilitySelection
     from nullforest.evaluation import baselines as baselines
-    from nullforest.evaluation import importances as importances
-    from nullforest.evaluation.auditing import Audit as Audit
     from nullforest.evaluation.auditing import audit as audit
-    from nullforest.evaluation.comparison import Comparison as Comparison
-    from nullforest.evaluation.comparison import compare as compare
-    from nullforest.evaluation.comparison import compare_runs as compare_runs
-    from nullforest.evaluation.planning import PowerPlan as PowerPlan
+    from nullforest.evaluation.baselines.comparison import compare as compare
     from nullforest.evaluation.planning import plan as plan
-    from nullforest.features.clusters import find_clusters as find_clusters
     from nullforest.features.correlated import find_correlated as find_correlated
     from nullforest.features.genes import select_genes as select_genes
-    from nullforest.features.groups import GroupSelection as GroupSelection
     from nullforest.features.groups import select_groups as select_groups
     from nullforest.features.interactions import find_interactions as find_interactions
+    from nullforest.features.spatial import find_clusters as find_clusters
     from nullforest.features.spatial import groups_from_coordinates as groups_from_coordinates
     from nullforest.features.spatial import groups_from_mesh as groups_from_mesh
     from nullforest.nulls import null as null
@@ -51,8 +40,6 @@ if TYPE_CHECKING:
     from nullforest.run.growing import resume as resume
     from nullforest.run.growing import select_table as select_table
     from nullforest.run.growing import watch as watch
-    from nullforest.selection.forecast import Forecast as Forecast
-    from nullforest.selection.forecast import more_trees as more_trees
     from nullforest.selection.selection import Selection as Selection
     from nullforest.selection.selection import select as select
     from nullforest.tallies.readers import tally as tally
@@ -70,25 +57,20 @@ _NAMES = {
     "data.dataset": "Dataset",
     "run.forest": "Forest",
     "run.growing": "grow grow_many resume select_table watch",
-    "estimators.classifier": "ForestClassifier",
-    "estimators.regressor": "ForestRegressor",
+    "estimators.predictors": "ForestClassifier ForestRegressor",
     "estimators.selector": "ForestSelector",
-    "estimators.wrappers": "BackwardElimination ForwardSelection GroupSelector KnockOut "
-    "StabilitySelection",
-    "evaluation.auditing": "Audit audit",
-    "evaluation.comparison": "Comparison compare compare_runs",
-    "evaluation.planning": "PowerPlan plan",
+    "evaluation.auditing": "audit",
+    "evaluation.baselines.comparison": "compare",
+    "evaluation.planning": "plan",
     "features.correlated": "find_correlated",
-    "features.clusters": "find_clusters",
     "features.genes": "select_genes",
-    "features.groups": "GroupSelection select_groups",
+    "features.groups": "select_groups",
     "features.interactions": "find_interactions",
-    "features.spatial": "groups_from_coordinates groups_from_mesh",
+    "features.spatial": "find_clusters",
     "data.readers.tables": "read_table",
     "data.readers.omics.gene_sets": "read_gmt",
     "nulls": "null",
     "report.maps": "brain_figure write_maps",
-    "selection.forecast": "Forecast more_trees",
     "selection.selection": "Selection select",
     "tallies.readers": "tally",
     "tallies.tally": "Tally",
@@ -97,7 +79,6 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 _FOLDERS = {
     "baselines": "evaluation.baselines",
     "datasets": "datasets",
-    "importances": "evaluation.importances",
     "plots": "report.plots",
     "simulate": "datasets.simulate",
     "wrappers": "estimators.wrappers",

@@ -17,12 +17,17 @@ import numpy as np
 import pandas as pd
 
 import nullforest as nf
-from nullforest.evaluation.packages import PACKAGES as ADAPTERS
+from nullforest.evaluation.baselines.comparison import METHODS
 from nullforest.forest.settings import paper_settings
 from studies.baselines.page import PAGE, with_tables
+from studies.packages import PACKAGES as ADAPTERS
+from studies.packages import compared
+from studies.published.z_test import z_test
 from studies.records import RESULTS
 
-OURS = ["paper", "bagged", "probes", "altmann", "breiman_cutler", "janitza", "boruta"]
+OURS = {name: METHODS[name] for name in ("paper", "bagged", "probes", "altmann")}
+OURS["breiman_cutler"] = lambda problem: problem.published(z_test, "error")
+OURS |= {name: METHODS[name] for name in ("janitza", "boruta")}
 #: A test of this package, and the same test in another.
 PAIRS = {
     "boruta": "boruta_py",
@@ -46,7 +51,7 @@ def simulated(given: argparse.Namespace) -> pd.DataFrame:
             return nf.simulate.independent(S, F, relevant, RELEVANCE, seed=seed)
 
         for error, alpha in (("fpr", 0.01), ("fdr", 0.05)):
-            table = nf.compare_runs(
+            table = nf.baselines.compare_runs(
                 make, OURS, repeats=given.repeats, alpha=alpha, error=error, trees=TREES,
                 candidates=CANDIDATES, permutations=PERMUTATIONS, rounds=ROUNDS,
             )  # fmt: skip
@@ -76,8 +81,9 @@ def packages(given: argparse.Namespace) -> pd.DataFrame:
         if missing:
             print(f"{other} is left out: {missing}")
             continue
+        methods = {ours: METHODS[ours], other: compared(ADAPTERS[other])}
         found = nf.compare(
-            X, y, [ours, other], relevant=relevant, alpha=0.01, error="fpr", trees=300,
+            X, y, methods, relevant=relevant, alpha=0.01, error="fpr", trees=300,
             candidates=30, permutations=150, rounds=30,
         )  # fmt: skip
         table = found.table
@@ -105,7 +111,7 @@ def ztest(given: argparse.Namespace) -> pd.DataFrame:
                 rng = np.random.default_rng(seed)
                 X = rng.normal(size=(samples, 5))
                 y = rng.random(samples) < 1 / (1 + np.exp(-0.4 * X[:, 0]))  # a weak relation
-                selection = nf.baselines.breiman_cutler(
+                selection = z_test(
                     X,
                     y,
                     alpha=0.05,

@@ -7,10 +7,10 @@ import shutil
 
 import numpy as np
 import pytest
-from studies import kills
 
 import nullforest as nf
 from nullforest.run.checkpoints import HEADER
+from studies import kills
 
 TREES = 400
 

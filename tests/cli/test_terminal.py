@@ -56,7 +56,7 @@ def test_fdr_is_the_default_of_every_command(run):
 def test_headers_fit_80_columns(narrow, data, tmp_path, run, quick):
     common = [data, "-t", "ill", "--drop", "person", *QUICK]
     tally = tmp_path / "a.tally"
-    methods = "paper,bagged,probes,altmann_permutation,breiman_cutler,janitza,boruta"
+    methods = "paper,bagged,probes,altmann_permutation,altmann_gini,janitza,boruta"
     pages = {
         "feature count expected p q": narrow("select", *common, "--tally", tally),
         "method selected fpr fnr fdr power seconds forests": narrow(
@@ -66,7 +66,6 @@ def test_headers_fit_80_columns(narrow, data, tmp_path, run, quick):
         "null alpha reached low high ratio": narrow(
             "audit", *common, "--permutations", 3, "--nulls", "paper,bagged"
         ),
-        "factor trees selected low high joining leaving surely": narrow("plan", "--forest", tally),
         "candidates trees power": narrow(
             *["plan", "--n-samples", 40, "--n-features", 50, "--n-relevant", 5, "--runs", 1],
             *["--trees", 50, "--candidates", 8],
@@ -154,11 +153,8 @@ LONG = "x" * 300
         ["audit", "DATA", "-t", "ill", "--nulls", LONG],
         ["audit", "DATA", "-t", "ill", "--alphas", LONG],
         ["merge", LONG],
-        ["plan", "--forest", LONG],
         ["simulate", "independent", f"{LONG}.csv"],
         ["simulate", "cortical", "a.npz", "--maps", LONG],
-        ["reproduce", LONG],
-        ["reproduce", "--quick", "--maps", LONG],
         ["demo", "--out", LONG],
     ],
 )
@@ -194,7 +190,6 @@ HEAVY = "('scipy', 'pandas', 'sklearn', 'pyarrow')"
         ["audit", "people.csv", "-t", "ill", "--plot", "x.foo"],
         ["compare", "people.csv", "-t", "il"],
         ["merge", "none.tally"],
-        ["plan", "--forest", "none.tally"],
         ["simulate", "independent", "data.xyz"],
     ],
 )

@@ -7,12 +7,12 @@ import re
 
 import numpy as np
 import pytest
+from nullforest.cli.wording import COMMANDS, in_shell
+from nullforest.run.settling import _note
 
 import nullforest as nf
-from nullforest.cli.wording import COMMANDS, in_shell
-from nullforest.nulls.sampled import Basis
+from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
-from nullforest.run.settling import _note
 from nullforest.selection.agreement import Agreement
 from nullforest.selection.sentences import null_mean_notes
 
@@ -26,7 +26,7 @@ def _sentences():
     for null in ("bagged", "paper", "probes"):
         selection = nf.select(few, 0.001, "fpr", null)
         yield from selection.notes
-        yield from cautions(selection, labels=["a"] * 5 + ["b"] * 55)
+        yield from cautions(selection, target=as_target(["a"] * 5 + ["b"] * 55, 60))
     pooled = nf.grow(X, y, trees=30, draw="tree", candidates=4, max_depth=None).tally
     for null in ("bagged", "probes"):
         yield from nf.select(pooled, null=null).notes

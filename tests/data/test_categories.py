@@ -114,7 +114,7 @@ def test_a_category_and_each_of_its_shadows_is_ordered_by_the_target(numbers):
         explicit.append(copy)
     plain = nf.grow(np.column_stack(explicit), y, trees=80, probes=0)
     tally = nf.grow(frame, y, trees=80, shadows=3).tally
-    both = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
+    both = np.concatenate([tally.counts, tally.shadows.wins.ravel()])
     np.testing.assert_array_equal(both, plain.tally.counts)
 
 

@@ -20,7 +20,7 @@ FITS = {
     "ForestClassifier": lambda X, y: nf.ForestClassifier(3, random_state=0).fit(X, y).tally_,
     "ForestRegressor": lambda X, y: nf.ForestRegressor(3, random_state=0).fit(X, y).tally_,
     "wrapper": lambda X, y: (
-        nf.BackwardElimination(nf.ForestSelector(trees=3), resume=None, progress=False)
+        nf.wrappers.BackwardElimination(nf.ForestSelector(trees=3), resume=None, progress=False)
         .fit(X, y)
         .tally_
     ),

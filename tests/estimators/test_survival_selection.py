@@ -12,7 +12,8 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.util import Surv
 
 import nullforest as nf
-from nullforest.evaluation.packages import PACKAGES
+from nullforest.evaluation.baselines.comparison import METHODS
+from studies.packages import PACKAGES, compared
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +48,17 @@ def test_the_selector_takes_a_frame_and_refuses_what_grow_refuses(data):
 
 @pytest.mark.parametrize(
     "wrapper",
-    [nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.StabilitySelection],
+    [
+        nf.wrappers.BackwardElimination,
+        nf.wrappers.ForwardSelection,
+        nf.wrappers.KnockOut,
+        nf.wrappers.StabilitySelection,
+    ],
 )
 def test_wrappers_take_survival_times(wrapper, data, tmp_path):
     X, y, relevant = data
     selector = nf.ForestSelector(trees=200, error="fwer")
-    options = {"pairs": 5} if wrapper is nf.StabilitySelection else {}
+    options = {"pairs": 5} if wrapper is nf.wrappers.StabilitySelection else {}
     fitted = wrapper(selector, resume=tmp_path / "run", progress=False, **options).fit(X, y)
     assert fitted.support_[relevant].any()
 
@@ -61,10 +67,9 @@ def test_published_tests_take_survival_times(data):
     X, y, relevant = data
     few = {"trees": 200, "permutations": 20, "rounds": 10}
     methods = ["paper", "bagged", "probes", "altmann", "janitza", "boruta"]
-    methods += ["altmann_permutation", "breiman_cutler", "boruta_py", "ranger_altmann"]
+    methods += ["altmann_permutation"]
     found = nf.compare(X.to_numpy(), y, methods, relevant=relevant, error="fpr", **few)
     assert (found.table["power"] > 0.5).all()
-    assert found.skipped["boruta_py"] == "it does not take survival times"
     frame = pd.DataFrame({"event": y["event"], "time": y["time"]})
     audit = nf.audit(
         X, frame, nulls=["bagged"], permutations=3, trees=50, blocks=np.arange(200) % 4
@@ -77,9 +82,7 @@ def test_rangers_survival_forest_finds_the_same_features(data):
     X, y, relevant = data
     wide = np.hstack([X.to_numpy(), np.random.default_rng(0).normal(size=(200, 200))])
     known = np.append(relevant, np.zeros(200, bool))
-    found = nf.compare(
-        wide, y, ["probes", "ranger_janitza"], relevant=known, error="fpr", alpha=0.01, trees=100
-    )
-    assert not found.skipped
+    methods = {"probes": METHODS["probes"], "ranger": compared(PACKAGES["ranger_janitza"])}
+    found = nf.compare(wide, y, methods, relevant=known, error="fpr", alpha=0.01, trees=100)
     assert (found.table["power"] > 0.6).all()
     assert (found.table["fpr"] < 0.05).all()

@@ -9,7 +9,7 @@ from scipy import stats
 import nullforest as nf
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.auditing import interval, qq_points
-from nullforest.evaluation.baselines.relabelling import Labels
+from nullforest.evaluation.relabelling import Labels
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 200))
@@ -94,6 +94,7 @@ def test_time_that_runs_out_is_said():
         ({"alphas": []}, "at least one level"),
         ({"alphas": [2]}, "not an error rate"),
         ({"permutations": 1}, "at least 2"),
+        ({"shadows": 3}, "omit shadows"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(change, words):

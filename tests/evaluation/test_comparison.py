@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import nullforest as nf
-from nullforest.evaluation.comparison import METHODS, rates
-from nullforest.evaluation.packages import PACKAGES
+from nullforest.evaluation.baselines.comparison import METHODS, Answer, rates
 
 X, Y, RELEVANT = nf.simulate.independent(60, 80, 4, relevance=0.7, seed=1)
 HOW = {"trees": 60, "candidates": 10, "seed": 3}
-OURS = [m for m in METHODS if m not in PACKAGES and m != "hapfelmeier"]
 
 
 def test_every_method_answers_as_it_does_alone():
-    c = nf.compare(X, Y, OURS, error="fpr", permutations=19, rounds=12, relevant=RELEVANT, **HOW)
-    assert list(c.answers) == OURS
+    c = nf.compare(
+        X, Y, list(METHODS), error="fpr", permutations=19, rounds=12, relevant=RELEVANT, **HOW
+    )
+    assert list(c.answers) == list(METHODS)
     tally = nf.grow(X, Y, max_depth=None, **HOW).tally  # published tests grow full trees
     for kind in ("paper", "bagged", "probes"):
         alone = nf.select(tally, 0.05, null=kind)
@@ -29,8 +29,8 @@ def test_every_method_answers_as_it_does_alone():
     assert c.table.loc["paper", "forests"] == 1
     assert (c.table["power"] + c.table["fnr"] == 1).all()
     shared = c.shared
-    for a in OURS:
-        for b in OURS:
+    for a in METHODS:
+        for b in METHODS:
             both = c.answers[a].support & c.answers[b].support
             assert shared.loc[a, b] == both.sum()
     features = c.features()
@@ -63,12 +63,17 @@ def test_files_and_words_hold_the_comparison(tmp_path):
     assert "janitza" in repr(c)
 
 
-def test_a_package_that_is_missing_is_left_out_with_its_reason(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    c = nf.compare(X, Y, ["paper", "ranger_altmann"], **HOW)
-    assert list(c.answers) == ["paper"]
-    assert "Rscript" in c.skipped["ranger_altmann"]
-    assert "left out: ranger_altmann" in repr(c)
+def test_a_test_of_the_users_own_stands_beside_ours():
+    def first_five(problem):
+        support = np.arange(80) < 5
+        return Answer(support, np.where(support, 0.0, 1.0), problem.forest().n_trees, 0.5)
+
+    c = nf.compare(X, Y, {"paper": METHODS["paper"], "first": first_five}, **HOW)
+    alone = nf.compare(X, Y, ["paper"], **HOW)
+    np.testing.assert_array_equal(c.answers["paper"].pvalues, alone.answers["paper"].pvalues)
+    assert c.table.loc["first", "selected"] == 5
+    assert c.table.loc["first", "forests"] == 60
+    assert c.support["first"].sum() == 5
 
 
 def test_means_over_simulated_data_come_with_standard_errors():
@@ -76,7 +81,7 @@ def test_means_over_simulated_data_come_with_standard_errors():
         return nf.simulate.independent(50, 40, 4, relevance=0.7, seed=seed)
 
     how = {"trees": 40, "candidates": 8, "alpha": 0.05}
-    table = nf.compare_runs(make, ["paper"], repeats=5, **how)
+    table = nf.baselines.compare_runs(make, ["paper"], repeats=5, **how)
     full = {"trees": 40, "candidates": 8, "max_depth": None}
     powers = [
         rates(
@@ -88,7 +93,7 @@ def test_means_over_simulated_data_come_with_standard_errors():
     assert table.loc["paper", "power"] == pytest.approx(np.mean(powers))
     assert table.loc["paper", "power_se"] == pytest.approx(np.std(powers, ddof=1) / np.sqrt(5))
     with pytest.raises(nf.InputError, match="at least 2"):
-        nf.compare_runs(make, ["paper"], repeats=1)
+        nf.baselines.compare_runs(make, ["paper"], repeats=1)
 
 
 @pytest.mark.parametrize(

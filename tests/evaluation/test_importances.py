@@ -5,6 +5,7 @@ import pytest
 
 import nullforest as nf
 from naive import baselines as naive
+from nullforest.evaluation.baselines.importances import MEASURES
 from nullforest.run.permutation import permuted_errors
 
 RNG = np.random.default_rng(3)
@@ -37,7 +38,8 @@ def test_permutation_importance_of_a_continued_forest_equals_that_of_one_run():
 def test_minimal_depth_is_found_by_walking_each_tree():
     forest = nf.grow(X, NUMBERS, trees=30, candidates=1, max_depth=4, probes=0)
     expected = naive.minimal_depths(forest, X.shape[1]).mean(axis=0)
-    np.testing.assert_allclose(nf.importances.minimal_depth(forest), expected)
+    measured = nf.baselines.importance(forest, X, "minimal_depth")
+    np.testing.assert_allclose(measured, expected)
 
 
 def test_the_correction_removes_the_bias_towards_many_levels():
@@ -51,7 +53,7 @@ def test_the_correction_removes_the_bias_towards_many_levels():
         data, y = np.hstack([few, many]), np.arange(60) % 2
         how = {"trees": 40, "candidates": 4, "seed": r}
         plain.append(nf.grow(data, y, probes=0, **how).gini_importance)
-        corrected.append(nf.importances.corrected_gini(data, y, **how))
+        corrected.append(nf.baselines.corrected_gini(data, y, **how))
     plain = np.array(plain).reshape(25, 2, 10).mean(axis=2)
     corrected = np.array(corrected).reshape(25, 2, 10).mean(axis=2)
     for kind in (0, 1):
@@ -61,14 +63,14 @@ def test_the_correction_removes_the_bias_towards_many_levels():
 
 
 def test_measures_agree_on_a_strong_feature_and_the_table_says_how_far():
-    frame = nf.importances.importances(X, CLASSES, trees=100, candidates=2)
-    assert list(frame) == list(nf.importances.MEASURES)
+    frame = nf.baselines.importances(X, CLASSES, trees=100, candidates=2)
+    assert list(frame) == list(MEASURES)
     assert (frame.drop(columns="minimal_depth").idxmax() == "x0").all()
     assert frame["minimal_depth"].idxmin() == "x0"
-    pairs = nf.importances.agreement(frame, top=1)
+    pairs = nf.baselines.rank_agreement(frame, top=1)
     assert len(pairs) == 10
     assert (pairs["top_shared"] == 1.0).all()
-    same = nf.importances.agreement(frame[["gini"]].assign(again=frame["gini"]), top=3)
+    same = nf.baselines.rank_agreement(frame[["gini"]].assign(again=frame["gini"]), top=3)
     assert same["kendall"].iloc[0] == pytest.approx(1.0)
 
 
@@ -81,7 +83,7 @@ def test_measures_agree_on_a_strong_feature_and_the_table_says_how_far():
             "drew every sample",
         ),
         (lambda: permuted_errors(nf.grow(X, CLASSES, trees=2), X[:, :3]), "grown on 40 × 6"),
-        (lambda: nf.importances.importances(X, CLASSES, ["jini"], trees=2), "no importance 'jini'"),
+        (lambda: nf.baselines.importances(X, CLASSES, ["jini"], trees=2), "no importance 'jini'"),
     ],
 )
 def test_what_cannot_be_measured_is_said_in_a_sentence(call, words):

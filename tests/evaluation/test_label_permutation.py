@@ -1,7 +1,5 @@
 """Permuted labels: p-values from slow loops, interruptions, blocks, and the rate that is held."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,11 +7,9 @@ from scipy import stats
 import nullforest as nf
 from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
-from nullforest.evaluation.baselines.exceedances import Exceedances
-from nullforest.evaluation.baselines.fits import fitted_pvalues
-from nullforest.evaluation.baselines.label_permutation import KIND
-from nullforest.evaluation.baselines.relabelling import Labels
-from nullforest.evaluation.baselines.statistics import STATISTICS, instrument
+from nullforest.evaluation.baselines.importances import STATISTICS, MeasuredForests
+from nullforest.evaluation.baselines.label_permutation import TEST, Exceedances
+from nullforest.evaluation.relabelling import Labels
 from nullforest.run.checkpoints import Checkpoint
 
 RNG = np.random.default_rng(8)
@@ -25,17 +21,17 @@ B = 19
 
 def permuted_statistics(statistic, seed, blocks=None):
     """Grow the same forests one by one, and keep all of their statistics."""
-    tool = instrument(X, statistic, seed=seed, n_jobs=1)
-    how = HOW | {"max_depth": None} | tool.settings  # published tests grow full trees
-    observed = tool.read(nf.grow(tool.table, Y, seed=seed, **how))
+    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=1, **HOW)
+    assert measured.settings["max_depth"] is None  # published tests grow full trees
+    observed = measured.values(nf.grow(measured.table, Y, seed=seed, **measured.settings))
     labels = Labels(Y, blocks=blocks)
     permuted = [
-        tool.read(
+        measured.values(
             nf.grow(
-                tool.table,
+                measured.table,
                 Y[labels.order(seed, b)],
                 seed=forest_seed(seed, LABELS, b),
-                **how,
+                **measured.settings,
             )
         )
         for b in range(B)
@@ -64,53 +60,15 @@ def test_pvalues_equal_a_slow_count_over_the_same_forests(statistic):
             np.testing.assert_allclose(s.pvalues, expected, rtol=1e-14)
             np.testing.assert_array_equal(s.support, expected <= 0.06)
             assert s.forests == 1 + B
-    np.testing.assert_allclose(s.null.expected_counts(), np.mean(permuted, axis=0))
-
-
-def test_fits_equal_those_of_scipy():
-    rng = np.random.default_rng(0)
-    columns = [
-        rng.normal(5, 1, 80),
-        rng.lognormal(0, 1.2, 80),
-        rng.gamma(1.5, 2.0, 80),
-        rng.gamma(40.0, 1.0, 80),
-        np.where(rng.random(80) < 0.5, 1.0, 9.0) + 1e-3 * rng.random(80),  # nothing fits two lumps
-        np.r_[np.zeros(40), np.abs(rng.normal(size=40))],  # zeros rule out two families
-    ]
-    permuted = np.array(columns, np.float32).T
-    observed = permuted.max(axis=0) * 1.1
-    fit = fitted_pvalues(permuted, observed.astype(float))
-    for f in range(len(columns)):
-        slow = naive.fitted_pvalue(permuted[:, f].astype(float), float(observed[f]))
-        if slow is None:
-            assert np.isnan(fit.pvalues[f])
-            assert fit.family[f] == -1
-        else:
-            # scipy's gamma fit stops its search at a relative step of about 1e-8.
-            assert fit.pvalues[f] == pytest.approx(slow, rel=1e-5)
-    assert fit.family[4] == -1
-    constant = fitted_pvalues(np.ones((30, 1), np.float32), np.array([2.0]))
-    assert np.isnan(constant.pvalues[0])
-
-
-def test_the_fitted_rule_takes_the_count_where_nothing_fits():
-    s = nf.baselines.label_permutation(
-        X, Y, statistic="gini", rule="fitted", permutations=B, seed=4, **HOW
-    )
-    observed, permuted = permuted_statistics("gini", seed=4)
-    plain = naive.permutation_pvalues(observed, permuted)
-    fit = fitted_pvalues(np.array(permuted, np.float32), observed)
-    np.testing.assert_array_equal(s.pvalues, np.where(fit.family < 0, plain, fit.pvalues))
-    assert sum(s.null.describe()["families"].values()) == X.shape[1]
+    np.testing.assert_allclose(s.expected, np.mean(permuted, axis=0))
 
 
 class CutOffError(Exception):
     """Stands for Ctrl-C at a chosen moment."""
 
 
-@pytest.mark.parametrize("rule", ["plain", "fitted"])
-def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path, rule):
-    how = HOW | {"statistic": "gini", "rule": rule, "permutations": B, "seed": 9}
+def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path):
+    how = HOW | {"statistic": "gini", "permutations": B, "seed": 9}
     whole = nf.baselines.label_permutation(X, Y, **how)
 
     def interrupt_at(limit):
@@ -128,11 +86,11 @@ def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path, rule):
             )
     ended = nf.baselines.label_permutation(X, Y, resume=path, **how)
     np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
-    np.testing.assert_array_equal(ended.null.expected_counts(), whole.null.expected_counts())
-    empty = Exceedances.none_yet(whole.values, keep=rule == "fitted")
-    state = empty.restored(Checkpoint.open(path, KIND))
-    assert state.done == B
-    assert empty.done == 0
+    np.testing.assert_array_equal(ended.expected, whole.expected)
+    empty = Exceedances.before_any(whole.values)
+    state = empty.restored(Checkpoint.open(path, TEST))
+    assert state.permutations == B
+    assert empty.permutations == 0
     np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
     assert not empty.equal.any()  # adding changes nothing behind one's back
 
@@ -241,16 +199,22 @@ def test_names_notes_and_files_come_with_the_answer(tmp_path):
     ]
     assert s.table["feature"].iloc[0] == "gene 0"
     assert "no p-value can be below 0.05" in s.notes[0]
-    s.to_json(tmp_path / "s.json")
-    stored = json.loads((tmp_path / "s.json").read_text())
-    assert stored["statistic"] == "Gini importance"
-    assert stored["null"] == "label permutation"
-    assert stored["threshold"] is None
-    assert "label permutation" in repr(s)
-    with pytest.raises(nf.InputError, match="to_csv"):
-        s.to_html(tmp_path / "s.html")
-    with pytest.raises(nf.InputError, match="has p-values only"):
-        s.null.sf(3)
+    s.to_csv(tmp_path / "s.csv")
+    stored = pd.read_csv(tmp_path / "s.csv")
+    pd.testing.assert_frame_equal(stored, s.table.reset_index(drop=True))
+    assert s.headline() in repr(s)
+    assert "Gini importance by label permutation" in s.headline()
+    by_counts = nf.baselines.label_permutation(X, Y, permutations=B, **HOW)
+    assert list(by_counts.table.columns[:3]) == ["feature", "count", "expected_count"]
+
+
+def test_names_of_features_can_be_given():
+    names = [f"gene {i}" for i in range(12)]
+    for statistic in ("frequency", "corrected_gini"):
+        s = nf.baselines.label_permutation(
+            X, Y, statistic=statistic, feature_names=names, permutations=3, alpha=0.5, **HOW
+        )
+        assert s.tally.names.tolist() == names
 
 
 @pytest.mark.parametrize(
@@ -259,7 +223,6 @@ def test_names_notes_and_files_come_with_the_answer(tmp_path):
         ({"permutations": 0}, "at least 1"),
         ({"permutations": 2.5}, "whole number"),
         ({"rule": "loose"}, "no rule 'loose'"),
-        ({"rule": "fitted", "pooled": True}, "omit pooled"),
         ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),
         ({"blocks": np.arange(40)}, "constant within every block"),
         ({"blocks": [1, 2]}, "for 40 samples"),

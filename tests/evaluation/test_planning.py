@@ -47,7 +47,7 @@ def test_a_plan_that_cannot_be_is_refused(settings, words):
         nf.plan(**{"n_samples": 20, "n_features": 50, "n_relevant": 2, **settings})
 
 
-def test_the_command_plans_and_looks_at_a_finished_forest(tmp_path):
+def test_the_command_plans(tmp_path):
     run = CliRunner().invoke
     study = ["--n-samples", "60", "--n-features", "100", "--n-relevant", "5"]
     forest = ["--trees", "50", "--trees", "100", "--candidates", "10", "--runs", "1"]
@@ -62,9 +62,4 @@ def test_the_command_plans_and_looks_at_a_finished_forest(tmp_path):
     again = run(app, ["plan", *study, *forest, *files])
     assert again.exit_code == 2
     assert "--force" in again.stderr
-    X, y, _ = nf.simulate.independent(60, 100, 5, 0.6)
-    nf.grow(X, y, trees=100).tally.save(tmp_path / "forest.tally")
-    result = run(app, ["plan", "--forest", str(tmp_path / "forest.tally"), "--null", "bagged"])
-    assert result.exit_code == 0, result.output
-    assert "More trees would" in result.stdout
     assert run(app, ["plan"]).exit_code == 2

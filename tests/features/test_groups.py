@@ -6,7 +6,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.features.groups import as_groups, shared_association
-from nullforest.features.mesh import edge_graph
+from nullforest.features.spatial import edge_graph, groups_from_coordinates, groups_from_mesh
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,9 @@ def test_shared_association_is_the_sum_of_squared_rank_correlations():
 
 def test_selector_over_groups_joins_scikit_learn(study):
     X, y, _, _ = study
-    blocks = nf.GroupSelector(np.arange(300) // 25, nf.ForestSelector(trees=400), error="fwer")
+    blocks = nf.wrappers.GroupSelector(
+        np.arange(300) // 25, nf.ForestSelector(trees=400), error="fwer"
+    )
     assert blocks.fit(X, y).get_support(indices=True).tolist() == list(range(275, 300))
     inner = blocks.set_params(keep="features").fit(X, y).support_
     assert 0 < inner.sum() < 25
@@ -93,7 +95,7 @@ def test_groups_on_a_mesh_are_connected_and_of_similar_size():
             np.stack([corner + 1, corner + side, corner + side + 1], 1),
         ]
     )
-    label = nf.groups_from_mesh(at, faces, 10)
+    label = groups_from_mesh(at, faces, 10)
     sizes = np.bincount(label)
     assert len(sizes) == 10
     assert sizes.min() > 5
@@ -103,7 +105,7 @@ def test_groups_on_a_mesh_are_connected_and_of_similar_size():
     for number in range(10):
         inside = np.flatnonzero(label == number)
         assert connected_components(graph[inside][:, inside])[0] == 1
-    boxes = nf.groups_from_coordinates(at, [5, 10, 1])
+    boxes = groups_from_coordinates(at, [5, 10, 1])
     assert np.unique(boxes, return_counts=True)[1].tolist() == [50] * 8
     with pytest.raises(nf.InputError, match="positive"):
-        nf.groups_from_coordinates(at, 0)
+        groups_from_coordinates(at, 0)

@@ -55,7 +55,8 @@ def cases(kind, sizes, n):
         S, F = int(rng.choice(sizes)), int(rng.choice([5, 40, 300]))
         criterion = "entropy" if kind in ("two", "several") and case % 3 == 0 else "auto"
         X, y = data(rng, S, F), outcome(rng, kind, S)
-        yield RankTable(X), y, draw_settings(rng, F) | {"criterion": criterion}
+        table = RankTable(X)
+        yield table, y, draw_settings(rng, table.native.n_varying) | {"criterion": criterion}
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -156,9 +157,9 @@ def test_every_compiled_instruction_is_checked_for():
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_equal_splits_that_round_below_a_tie(isa, monkeypatch):
-    # The constant column has the highest score of all, within its one level. The two others hold
-    # the same split from either side, whose floats lie just below and above 31/32 of that: the one
-    # drawn first wins, whichever way it rounds.
+    # The first column has the highest score of all, within a level of all samples but one. The two
+    # others hold the same split from either side, whose floats lie just below and above 31/32 of
+    # that: the one drawn first wins, whichever way it rounds.
     monkeypatch.setenv("NULLFOREST_ISA", isa)
 
     def spread(n, ones):  # labels with the ones evenly spaced
@@ -169,7 +170,7 @@ def test_equal_splits_that_round_below_a_tie(isa, monkeypatch):
     x = np.empty(200)
     for label in (0, 1):
         x[y == label] = np.flatnonzero(order == label)
-    X = np.column_stack([np.zeros(200), x, -x])
+    X = np.column_stack([np.arange(200) == 199, x, -x])
     settings = {"trees": 1, "samples": 1.0, "candidates": 3, "max_depth": 1, "probes": 0}
     forest = nf.grow(X, y, seed=0, **settings)
     assert forest.trees[0].feature[0] == 1

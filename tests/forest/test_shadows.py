@@ -45,7 +45,7 @@ def test_a_forest_with_shadows_is_that_of_a_table_with_permuted_copies(S, number
     forest = nf.grow(X, y, trees=60, shadows=5, probe_seed=3, max_depth=None)
     plain = nf.grow(copies, y, trees=60, probes=0, max_depth=None)
     tally = forest.tally
-    both = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
+    both = np.concatenate([tally.counts, tally.shadows.wins.ravel()])
     np.testing.assert_array_equal(both, plain.tally.counts)
     np.testing.assert_array_equal(
         tally.shadows.couplings, plain.tally.couplings.reshape(6, 6, -1)[1:].sum(0)
@@ -80,16 +80,14 @@ def test_tallies_with_shadows_add_save_and_halve(tmp_path):
     assert nf.Tally.load(tmp_path / "a.tally") == whole
     assert pickle.loads(pickle.dumps(whole)) == whole
     first, second = halves(whole)
-    np.testing.assert_array_equal(
-        first.shadows.counts + second.shadows.counts, whole.shadows.counts
-    )
+    np.testing.assert_array_equal(first.shadows.wins + second.shadows.wins, whole.shadows.wins)
     other = nf.grow(X, y, trees=25, seed=1, probe_seed=1, **settings).tally
     with pytest.raises(InputError, match="different shadows"):
         whole + other
     with pytest.raises(InputError, match="numbers of shadows"):
         whole + nf.grow(X, y, trees=25, seed=1, probes=0).tally
     with pytest.raises(InputError, match="counts add to"):
-        replace(whole, shadows=replace(whole.shadows, counts=whole.shadows.counts + 1))
+        replace(whole, null_columns=replace(whole.shadows, wins=whole.shadows.wins + 1))
 
 
 def test_a_resumed_forest_has_the_same_shadows(tmp_path):

@@ -109,3 +109,50 @@ def test_a_forest_without_supervision_parts_clusters():
     same = (leaves[:, None] == leaves[None]).mean(axis=2)
     assert np.all(same[cluster[:, None] == cluster[None]] == 1.0)
     assert np.all(same[cluster[:, None] != cluster[None]] == 0.0)
+
+
+def with_constant_columns(X, rng):
+    """X among as many columns that are constant or missing, and where its columns lie."""
+    S, F = X.shape
+    place = np.sort(rng.choice(2 * F, F, replace=False))
+    wide = np.full((S, 2 * F), rng.choice([0.0, 7.0, np.nan], size=2 * F))
+    wide[:, place] = X
+    return wide, place
+
+
+@pytest.mark.parametrize("S", [90, 300, 700, 1100])
+@pytest.mark.parametrize("draw", [{}, {"pool": 9}, {"draw": "tree"}, {"shadows": 3}])
+@pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
+def test_constant_columns_change_nothing(S, draw, numbers):
+    rng = np.random.default_rng(S)
+    X = rng.normal(size=(S, 24))
+    X[:, :8] = np.round(X[:, :8])
+    X[rng.random((S, 24)) < 0.02] = np.nan
+    y = np.nan_to_num(X[:, 3]) + rng.normal(size=S)
+    y = y if numbers else y > 0
+    wide, place = with_constant_columns(X, rng)
+    table = nf.RankTable(wide)
+    assert table.native.n_varying == 24
+    assert np.flatnonzero(table.native.varies()).tolist() == place.tolist()
+    settings = {"trees": 30, "candidates": 4, "max_depth": 5, "seed": 2, **draw}
+    plain, among = nf.grow(X, y, **settings), nf.grow(wide, y, **settings)
+    counts = np.zeros(48, int)
+    counts[place] = plain.tally.counts
+    assert among.tally.counts.tolist() == counts.tolist()
+    assert (among.tally.couplings[place] == plain.tally.couplings).all()
+    np.testing.assert_array_equal(among.oob_prediction, plain.oob_prediction)
+    if "shadows" in draw:
+        shadows = among.tally.shadows.counts
+        assert (shadows[:, place] == plain.tally.shadows.counts).all()
+        return
+    for tree, same in zip(among.trees, plain.trees, strict=True):
+        inner = same.feature >= 0
+        assert tree.feature[inner].tolist() == place[same.feature[inner]].tolist()
+        assert tree.threshold.tolist() == same.threshold.tolist()
+    assert among.tally.probes.ids.tolist() == plain.tally.probes.ids.tolist()
+    assert among.tally.probes.wins.tolist() == plain.tally.probes.wins.tolist()
+
+
+def test_a_table_of_constant_columns_is_refused():
+    with pytest.raises(nf.InputError, match="constant"):
+        nf.grow(np.zeros((20, 3)), np.arange(20) % 2, trees=5)

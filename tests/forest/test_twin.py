@@ -56,7 +56,13 @@ def draw_columns(rng, kind, S, F):
         X[:, -1] = np.nan
     if kind == "constant":
         X[:, rng.random(F) < 0.6] = 3.0
+    if n_varying(X) == 0:
+        X[:, 0] = np.arange(S)
     return X.astype(rng.choice(["float32", "float64"]))
+
+
+def n_varying(X):
+    return sum(naive.varies(column) for column in X.astype(float).T.tolist())
 
 
 def draw_outcome(rng, outcome, S):
@@ -102,18 +108,19 @@ def draw_weights(rng, kind, outcome, y):
     return arguments, None if plain else weight.tolist()
 
 
-def draw_settings(rng, S, F):
+def draw_settings(rng, X):
     """Arguments for `grow`, and what they mean to the twin."""
     arguments, meaning = {}, {}
-    candidates = int(rng.integers(1, F + 1))
-    pool = F
+    S, V = len(X), n_varying(X)
+    candidates = int(rng.integers(1, V + 1))
+    pool = V
     draw = rng.choice(["node", "tree", "both"])
     arguments["candidates"] = candidates
     if draw == "tree":
         arguments["draw"] = "tree"
         pool = candidates
     if draw == "both":
-        arguments["pool"] = pool = int(rng.integers(candidates, F + 1))
+        arguments["pool"] = pool = int(rng.integers(candidates, V + 1))
     meaning["candidates"], meaning["pool"] = candidates, pool
     arguments["replace"] = meaning["replace"] = bool(rng.random() < 0.4)
     if rng.random() < 0.3:
@@ -203,7 +210,7 @@ def test_trees_equal_the_twins(outcome, kind, monkeypatch):
         X = draw_columns(rng, kind, S, F)
         y, plain_y = draw_outcome(rng, outcome, S)
         weights, weight = draw_weights(rng, WEIGHTS[case % len(WEIGHTS)], outcome, y)
-        arguments, meaning = draw_settings(rng, S, F)
+        arguments, meaning = draw_settings(rng, X)
         first = int(rng.choice([0, 0, 7]))
         twin, columns = twin_forest(X, plain_y, CRITERION[outcome], weight, first, 3, meaning)
         for kernel in KERNELS:

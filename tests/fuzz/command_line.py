@@ -81,7 +81,7 @@ COMMANDS: dict[str, tuple[int, dict[str, list[str] | None]]] = {
     "plan": (
         2,
         {**_LEVEL, **_NULL, **_QUIET, "--table": _OUT, "--json": _OUT, "--jobs": ["1"]}
-        | {"--forest": ["good.tally", "bad.tally", "text"], "--runs": ["1", "2"]},
+        | {"--runs": ["1", "2"]},
     ),
     "simulate": (
         2,
@@ -105,7 +105,6 @@ COMMANDS: dict[str, tuple[int, dict[str, list[str] | None]]] = {
         {**_DATA, **_LEVEL, **_FOREST, "--methods": _METHODS, "--rounds": _NUMBERS, **_QUIET}
         | {"--relevant": ["text", "folder", "f0"], "--table": _OUT, "--json": _OUT},
     ),
-    "reproduce": (1, {"--runs": ["0", "-1"], "--maps": ["text", "none"], "--out": ["text"]}),
 }
 
 
@@ -167,8 +166,6 @@ def _words(rng: Rng, command: str, table: str) -> list[str]:
                 rng, ["out.csv", "out.csv", "out.npz", "out.parquet", "out.foo", "folder", ""]
             )
             words = ["simulate", kind, out, *words]
-        case "reproduce":
-            words = ["reproduce", "--runs", "0", *words]
     if rng.random() < 0.03:
         words.insert(int(rng.integers(len(words) + 1)), pick(rng, _ODD))
     return words

@@ -149,7 +149,7 @@ def select(rng: Rng, folder: Path, say: Say) -> str:
             tally = forest.tally + small_forest(int(rng.integers(16))).tally
     selection = nf.select(tally, alpha, error, null)
     check_selection(selection)
-    way = pick(rng, ["dict", "csv", "json", "null", "null", "more", "markdown", "html"])
+    way = pick(rng, ["dict", "csv", "json", "null", "null", "markdown", "html"])
     if way == "html" and rng.random() < 0.8:
         way = "csv"
     match way:
@@ -165,8 +165,6 @@ def select(rng: Rng, folder: Path, say: Say) -> str:
             selection.to_markdown()
         case "html":
             selection.to_html(folder / "report.html")
-        case "more":
-            nf.more_trees(selection, draws=10)
         case "null":
             _check_null(selection, rng)
     return RESULT
@@ -291,8 +289,11 @@ def selector(rng: Rng, folder: Path, say: Say) -> str:
     forests, wrappers = (
         [nf.ForestClassifier, nf.ForestRegressor],
         [
-            *(nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.GroupSelector),
-            nf.StabilitySelection,
+            nf.wrappers.BackwardElimination,
+            nf.wrappers.ForwardSelection,
+            nf.wrappers.KnockOut,
+            nf.wrappers.GroupSelector,
+            nf.wrappers.StabilitySelection,
         ],
     )
     made = pick(rng, [*[nf.ForestSelector] * 8, *forests * 2, *wrappers])
@@ -300,7 +301,7 @@ def selector(rng: Rng, folder: Path, say: Say) -> str:
     if made in wrappers:
         few = nf.ForestSelector(trees=5, alpha=pick(rng, ALPHAS), error=pick(rng, ERRORS))
         given = {"selector": few, "progress": False}
-        given |= {"pairs": 2} if made is nf.StabilitySelection else {}
+        given |= {"pairs": 2} if made is nf.wrappers.StabilitySelection else {}
         known = {k: v for k, v in _WRAPPER.items() if k in signature(made).parameters}
     else:
         known = _SELECTOR if selects else _ESTIMATOR

@@ -18,7 +18,7 @@ import nullforest as nf
 from fuzz.damage import damaged
 from fuzz.inputs import NAMES, Rng, names, pick
 from fuzz.outcomes import RESULT, Say, check
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 
 CELLS = [
     *("3e2147483648", "1e999", "-1e-999", "1e-400", "0x10", "1_000", "9" * 400, "." * 20),

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +11,10 @@ from sklearn.ensemble import RandomForestClassifier
 import nullforest as nf
 from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
-from nullforest.data.readers import read_table
+from nullforest.data.readers.tables import read_table
 from nullforest.datasets.simulate.surfaces import read_mesh
 from nullforest.tallies.halves import halves
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 
 X = np.random.default_rng(0).normal(size=(30, 6))
 y = X[:, 1] > 0
@@ -27,7 +26,7 @@ def counted(**given):
 
 
 def probes(**changed):
-    return replace(TALLY, probes=replace(TALLY.probes, **changed))
+    return replace(TALLY, null_columns=replace(TALLY.probes, **changed))
 
 
 CALLS = {
@@ -57,11 +56,11 @@ CALLS = {
     "progress of steps is no function": lambda folder: nf.resume(X, y, folder, progress=True),
     "progress of watching is no function": lambda _: nf.watch(X, y, trees=2, progress=True),
     "prefit is an array": lambda _: nf.ForestSelector(prefit=np.array([1, 2])).fit(X, y),
-    "patience is an object": lambda _: nf.ForwardSelection(patience=object()).fit(X, y),
-    "keep is text": lambda _: nf.StabilitySelection(keep="groups").fit(X, y),
-    "keep is an array": lambda _: nf.GroupSelector(keep=np.array([1, 2])).fit(X, y),
-    "stop is an array": lambda _: nf.KnockOut(stop=np.array([1, 2])).fit(X, y),
-    "standard errors are text": lambda _: nf.KnockOut(standard_errors="a").fit(X, y),
+    "patience is an object": lambda _: nf.wrappers.ForwardSelection(patience=object()).fit(X, y),
+    "keep is text": lambda _: nf.wrappers.StabilitySelection(keep="groups").fit(X, y),
+    "keep is an array": lambda _: nf.wrappers.GroupSelector(keep=np.array([1, 2])).fit(X, y),
+    "stop is an array": lambda _: nf.wrappers.KnockOut(stop=np.array([1, 2])).fit(X, y),
+    "standard errors are text": lambda _: nf.wrappers.KnockOut(standard_errors="a").fit(X, y),
     "a tally of no table": lambda _: nf.tally(_forest(), X=np.nan),
     "a tally of text": lambda _: nf.tally(_forest(), X=X.astype(str).astype(object) + "a"),
     "a tally of a dictionary of samples": lambda _: nf.tally(_forest(), n_samples={}),
@@ -111,7 +110,7 @@ def test_a_circle_of_links_is_refused_by_the_system(tmp_path):
 
 
 def test_a_pickled_tally_is_checked():
-    changed = ProbeTally.__new__(ProbeTally)
+    changed = NullColumns.__new__(NullColumns)
     with pytest.raises(nf.InputError, match="0 or more"):
         changed.__setstate__(vars(TALLY.probes) | {"wins": -1 - TALLY.probes.wins})
 
@@ -147,15 +146,6 @@ def test_forests_of_any_size_have_halves(counts):
     assert (first.counts + second.counts).tolist() == counts
     error = abs(first.counts - 0.6 * whole.counts) / np.sqrt(0.24 * whole.counts + 1)
     assert error.max() < 6  # standard deviations: 200 000 normal ones have a maximum near 4.6
-
-
-def test_larger_forests_are_drawn_in_little_memory():
-    tally = nf.Tally.from_counts([10**8] * 11, nodes_per_tree=[9 * 10**8, 2 * 10**8], n_samples=2)
-    tracemalloc.start()
-    nf.more_trees(nf.select(tally, null="paper"), draws=2)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 300e6  # a number for each node that the counts gained took gigabytes
 
 
 def test_diagnostics_that_are_not_numbers_are_null_in_json(tmp_path):

@@ -131,7 +131,7 @@ def lines() -> Iterator[tuple[str, str, str, str]]:
         if tally.probes is not None:
             arrays |= {"probe wins": tally.probes.wins, "probe ids": tally.probes.ids}
         if tally.shadows is not None:
-            arrays |= {"shadow counts": tally.shadows.counts}
+            arrays |= {"shadow counts": tally.shadows.wins}
         for what, values in arrays.items():
             yield name, "tally", what, _hash(values)
         order = np.argsort(-tally.counts, kind="stable")

@@ -4,6 +4,7 @@ from math import log
 from pathlib import Path
 
 import pytest
+
 from tests.golden.answers import lines
 
 KEPT = Path(__file__).with_name("answers.txt")

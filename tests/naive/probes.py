@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from naive.splits import exact_score, measure, offers, real_score
-from naive.trees import below, shuffle, step, tree_key
+from naive.trees import below, shuffle, step, tree_key, usable_columns
 
 Probe = namedtuple("Probe", "stratum number id column weight")
 
@@ -165,7 +165,7 @@ def wins_of_tree(
     """
     key = tree_key(seed, tree)
     w = counts if weight is None else [c * v for c, v in zip(counts, weight, strict=True)]
-    usable = shuffle(len(columns), step(key, 1), pool) if pool < len(columns) else None
+    usable = usable_columns(columns, key, pool)
     score = exact_score if weight is None else real_score
     root_weight = measure(outcome, w, nodes[0].members).weight
     of_tree = evaluated(step(key, 4), len(probes), rates[0])
@@ -191,8 +191,7 @@ def wins_of_tree(
         members, N = node.members, len(node.members)
         pure = measure(outcome, w, members).pure
         if not (pure or max(min_split, 2 * min_leaf, 2) > N or depth == max_depth):
-            drawn = shuffle(pool, step(node_key, 0), candidates)
-            features = [i if usable is None else usable[i] for i in drawn]
+            features = [usable[i] for i in shuffle(pool, step(node_key, 0), candidates)]
             found = [best_of(score, outcome, w, members, columns[f], min_leaf) for f in features]
             values = [None if b is None else b[0] for b in found]
             here = evaluated(step(node_key, 3), len(of_tree), rates[1])

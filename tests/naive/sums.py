@@ -1,8 +1,6 @@
-"""Sums of counts, pairs in trees and correlations, by loops and exact fractions."""
+"""Sums of counts and pairs in trees, by loops and exact fractions."""
 
 from fractions import Fraction
-
-import numpy as np
 
 
 def power_of_pmf(pmf, number):
@@ -36,18 +34,3 @@ def pairs_of_tree(tree):
     if tree.feature[0] >= 0:
         descend(0, 0)
     return found
-
-
-def rank_correlation(a, b):
-    """Spearman's correlation from mean ranks, counted pair by pair."""
-
-    def ranks(values):
-        return np.array(
-            [
-                sum(other < value for other in values)
-                + (sum(other == value for other in values) - 1) / 2
-                for value in values
-            ]
-        )
-
-    return np.corrcoef(ranks(a), ranks(b))[0, 1]

@@ -91,6 +91,18 @@ def draw_samples(S, key, n_drawn, replace):
     return counts
 
 
+def varies(column):
+    """Whether a column can ever be split: missing is a value."""
+    return len({x for x in column if not math.isnan(x)}) + any(map(math.isnan, column)) > 1
+
+
+def usable_columns(columns, key, pool):
+    """The columns from which the candidates of a tree are drawn."""
+    varying = [f for f, column in enumerate(columns) if varies(column)]
+    V = len(varying)
+    return [varying[v] for v in shuffle(V, step(key, 1), pool)] if pool < V else varying
+
+
 # ---- A whole tree
 
 
@@ -132,7 +144,7 @@ def grow_tree(
 
     `columns[f][s]` are the data as doubles; `weight` is None or one double per sample.
     """
-    F, S = len(columns), len(columns[0])
+    S = len(columns[0])
     key = tree_key(seed, tree)
     counts = draw_samples(S, key, n_drawn, replace)
     w = counts if weight is None else [c * v for c, v in zip(counts, weight, strict=True)]
@@ -142,7 +154,7 @@ def grow_tree(
         everyone = list(range(S))
         measured = measure(outcome, weight, everyone)
         return [Node(everyone, measured, leaf_value(outcome, weight, everyone))], []
-    usable = shuffle(F, step(key, 1), pool) if pool < F else list(range(F))
+    usable = usable_columns(columns, key, pool)
     score = exact_score if weight is None else real_score
     nodes = []
     root_weight = measure(outcome, w, members).weight

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from nullforest.nulls import constants
-from nullforest.nulls.contrasts import COUPLINGS
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.nulls.rates import COUPLINGS
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import N_COUPLING_BINS, Tally
 
 
@@ -25,7 +25,9 @@ def tally_of(counts, *, trees=100, candidates=20, bins=(12,), pool=None, n_sampl
     np.add.at(couplings.T, list(bins), divided.T)
     nodes = nodes_like(int(counts.sum()), trees)
     pool = np.full(trees, len(counts)) if pool is None else pool
-    return Tally(counts, nodes, pool, candidates, n_samples, couplings=couplings, probes=probes)
+    return Tally(
+        counts, nodes, pool, candidates, n_samples, couplings=couplings, null_columns=probes
+    )
 
 
 def associated_rates(rng, n, *, bins=(12,), candidates=20):
@@ -55,4 +57,6 @@ def probes_of(wins, n_features, *, trees=100, strata=None, feature_strata=None, 
     couplings = np.zeros((int(max(strata.max(), feature_strata.max())) + 1, N_COUPLING_BINS), int)
     np.add.at(couplings[:, bins], strata, wins)
     evaluated = np.broadcast_to(trees, len(wins))
-    return ProbeTally(np.arange(len(wins)), wins, evaluated, strata, feature_strata, couplings)
+    return NullColumns(
+        "probes", np.arange(len(wins)), wins, couplings, feature_strata, evaluated, strata
+    )

@@ -12,9 +12,17 @@ import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import bagged
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.contrasts import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
-from nullforest.nulls.mean import bulk_end
-from nullforest.nulls.rates import RateModel, TreeLoads, coupling_weights, relative_to_mean
+from nullforest.nulls.bulk import bulk_end
+from nullforest.nulls.rates import (
+    COUPLINGS,
+    TABLE_COUPLINGS,
+    RateModel,
+    TreeLoads,
+    coupling_weights,
+    latent_grid,
+    relative_to_mean,
+    win_table,
+)
 from nullforest.tallies.tally import N_COUPLING_BINS
 from nulls.forests import associated_rates, nodes_like, tally_of
 

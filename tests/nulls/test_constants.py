@@ -3,9 +3,8 @@
 import inspect
 import re
 
-from studies.sensitivity import documented
-
 from nullforest.nulls import constants
+from studies.sensitivity import documented
 
 
 def test_every_constant_has_a_unit_a_reason_its_data_and_its_models():

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from naive import nulls as naive
-from nullforest.nulls.contrasts import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
+from nullforest.nulls.rates import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
 from nullforest.tallies.tally import COUPLING_EDGES
 
 

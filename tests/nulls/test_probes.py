@@ -12,9 +12,9 @@ import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import constants, probes
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.mean import estimate_scale
-from nullforest.nulls.overdispersion import RandomEffect
-from nullforest.nulls.sampled import NullSample
+from nullforest.nulls.bulk import RandomEffect, estimate_scale
+from nullforest.nulls.probes import NullSample
+from nullforest.nulls.tail import last_with
 from nulls.forests import associated_rates, probes_of, tally_of
 
 
@@ -54,17 +54,18 @@ def test_effective_sample_size_is_the_plain_variance():
     sample = sample_of(wins, 0.3, weights)
     k = [0, 3, 8, 15, 22]
     expected = [naive.effective_sample_size(i, wins.tolist(), 0.3, weights.tolist()) for i in k]
-    np.testing.assert_allclose(sample.effective_sample_size(k), expected, rtol=0.02)
+    found = [sample.effective_sample_size(i) for i in k]
+    np.testing.assert_allclose(found, expected, rtol=0.02)
     for least in (5, 20, 60):
-        last = sample.last_with(least)
-        before, after = sample.effective_sample_size([last, last + 1])
+        last = last_with(least, sample.effective_sample_size, 60)
+        before, after = (sample.effective_sample_size(i) for i in (last, last + 1))
         assert before >= least > after
 
 
 def test_effective_sample_size_is_infinite_where_every_column_exceeds_the_count():
     sample = sample_of(np.full(60, 30), 1.0)
-    assert sample.effective_sample_size([0, 29, 30, 31]).tolist() == [np.inf, np.inf, 0, 0]
-    assert sample.last_with(25) == 29
+    assert [sample.effective_sample_size(k) for k in (0, 29, 30, 31)] == [np.inf, np.inf, 0, 0]
+    assert last_with(25, sample.effective_sample_size, 31) == 29
 
 
 @pytest.mark.parametrize("mean", [100.0, 1000.0])
@@ -225,7 +226,9 @@ def test_probes_evaluated_in_too_few_trees_are_left_out():
     evaluated = tally.probes
     trees, wins = evaluated.trees.copy(), evaluated.wins.copy()
     trees[:200], wins[:200] = 10, rng.poisson(0.8, 200)
-    null = probes.from_tally(replace(tally, probes=replace(evaluated, trees=trees, wins=wins)))
+    null = probes.from_tally(
+        replace(tally, null_columns=replace(evaluated, trees=trees, wins=wins))
+    )
     assert null.notes == ()
     assert null.mean == pytest.approx(probes.from_tally(tally).mean, rel=0.05)
 
@@ -266,7 +269,7 @@ def test_no_feature_selected_at_all():
 def test_a_tally_without_what_is_needed_is_refused():
     tally = forest(np.random.default_rng(0))
     with pytest.raises(nf.InputError, match="no probes"):
-        probes.from_tally(replace(tally, probes=None))
+        probes.from_tally(replace(tally, null_columns=None))
     with pytest.raises(nf.InputError, match="candidates"):
         probes.from_tally(replace(tally, candidates=None))
 

@@ -22,9 +22,9 @@ def forest(seed=0, F=12, S=80, **settings):
 
 def test_means_and_deviations_are_those_of_plain_loops():
     tally = forest()
-    strata = shadows._divided(tally.shadows)
-    moments = shadows._Moments.of(tally.shadows.counts, strata)
-    expected = naive.shadow_moments(tally.shadows.counts, strata)
+    strata = shadows.divided(tally.shadows.wins, tally.shadows.feature_strata)
+    moments = shadows._Moments.of(tally.shadows.wins, strata)
+    expected = naive.shadow_moments(tally.shadows.wins, strata)
     np.testing.assert_allclose(moments.mean, expected["mean"], rtol=1e-12)
     np.testing.assert_allclose(moments.deviation, expected["deviation"], rtol=1e-12)
     np.testing.assert_allclose(moments.others_mean, expected["others_mean"], rtol=1e-12)
@@ -78,7 +78,7 @@ def test_features_that_differ_between_blocks_are_set_apart():
     X = rng.normal(size=(100, 40))
     X[:, 30:] += 2 * batch[:, None]
     tally = nf.grow(X, y, trees=3000, shadows=20, blocks=batch).tally
-    strata = shadows._divided(tally.shadows)
+    strata = shadows.divided(tally.shadows.wins, tally.shadows.feature_strata)
     assert strata[30:].all()
     assert not strata[:30].any()
     expected = nf.null(tally).expected_counts()

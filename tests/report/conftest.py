@@ -23,7 +23,7 @@ def browser():
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
     if path is None:
         pytest.skip(
-            "NO BROWSER: the report is NOT TESTED. Install chromium (`make browser`, or your "
+            "NO BROWSER: the report is NOT TESTED. Install chromium (`make programs`, or your "
             "system's packages) to run these tests."
         )
     from playwright.sync_api import sync_playwright

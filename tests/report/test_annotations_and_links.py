@@ -10,7 +10,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.data.annotations import matched
-from nullforest.report.links import check_link, filled
+from nullforest.report.render import check_link, filled
 
 
 def _selection():

@@ -161,10 +161,10 @@ def test_the_table_is_sorted_searched_turned_and_taken_along(leukemia, open_page
 
     page.locator("[data-sort=feature]").click()
     page.locator("#search").fill("388")
-    found = table[table["feature"].str.contains("388")]
-    assert page.locator("#shown").inner_text().endswith(f"of {len(found)}")
+    matching = table[table["feature"].str.contains("388")]
+    assert page.locator("#shown").inner_text().endswith(f"of {len(matching)}")
     shown = names.all_inner_texts()
-    assert set(shown) <= set(found["feature"])
+    assert set(shown) <= set(matching["feature"])
     assert shown == sorted(shown, key=lambda name: int(name.split("_")[0]))
     page.locator("#search").fill("no such probe")
     assert page.locator("#shown").inner_text() == "no feature"

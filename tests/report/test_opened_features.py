@@ -91,8 +91,8 @@ def test_a_row_opened_shows_how_its_feature_matters(demo, visit):
     assert items.count() == 8
     shown = [float(re.search(r"ρ = (\S+?)(,|$)", t)[1]) for t in items.all_inner_texts()]
     assert sorted(map(abs, shown), reverse=True) == list(map(abs, shown))
-    own, ranks = rankdata(x) - 63, rankdata(data.data, axis=0) - 63  # the mean of 125 ranks
-    r = own @ ranks / np.sqrt((own @ own) * np.square(ranks).sum(axis=0))
+    centred, ranks = rankdata(x) - 63, rankdata(data.data, axis=0) - 63  # the mean of 125 ranks
+    r = centred @ ranks / np.sqrt((centred @ centred) * np.square(ranks).sum(axis=0))
     r[table.index[0]] = 0.0
     assert shown == pytest.approx(r[np.argsort(-np.abs(r))[:8]], abs=0.0051)
     neighbour = items.first.locator("button").inner_text()
@@ -237,18 +237,18 @@ def test_an_opened_feature_fits_the_screen(demo, visit, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_readers_of_screens_find_labels(demo, visit, scheme):
     if not AXE.exists():
-        pytest.skip("NO AXE: labels are NOT TESTED. `make axe` installs it from npm.")
+        pytest.skip("NO AXE: labels are NOT TESTED. `make programs` installs it from npm.")
     page = visit(demo[0], color_scheme=scheme)
     _open(page, demo[1]["feature"].iloc[0])
     page.locator("#fold").check()
     page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    told = [
-        (each["id"], node["target"], node["failureSummary"])
-        for each in found
-        for node in each["nodes"]
+    violations = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    failures = [
+        (rule["id"], node["target"], node["failureSummary"])
+        for rule in violations
+        for node in rule["nodes"]
     ]
-    assert told == []
+    assert failures == []
 
 
 def test_a_hundred_thousand_features_with_values(visit, tmp_path):

@@ -8,12 +8,15 @@ import json
 import re
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.stats import spearmanr
 
 import nullforest as nf
+from nullforest.data.targets import as_target
 from nullforest.report import render, render_html, render_markdown, summarize
 from nullforest.report.cautions import cautions
 from nullforest.selection.error_rates import ERROR_RATES
@@ -139,12 +142,12 @@ def test_cautions_name_what_is_wrong():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 200))
     fine = np.arange(50) % 2
-    assert cautions(selection, X, fine) == []
+    assert cautions(selection, X, as_target(fine, 50)) == []
     X[:, 7] = X[:, 100] = X[:, 3]
     X[:, 9] = 0.0
     X[:, 10] = -0.0
     rare = np.where(np.arange(50) < 4, "ill", "well")
-    imbalance, duplicates = cautions(selection, X, rare)
+    imbalance, duplicates = cautions(selection, X, as_target(rare, 50))
     assert "4 of 50 samples are 'ill'" in imbalance
     assert "3 columns repeat others: x7 (= x3), x10 (= x9), x100 (= x3)." in duplicates
     page = render_html(selection, X=X, y=rare)
@@ -155,6 +158,28 @@ def test_cautions_name_what_is_wrong():
         assert "3 columns repeat others" in render_html(selection, X=kind(X))
     with pytest.raises(nf.InputError, match="give the same data"):
         render_html(selection, X=X[:, :9])
+
+
+@pytest.mark.parametrize("criterion", ["variance", "gini", "entropy"])
+def test_the_target_is_described_as_the_forest_took_it(criterion):
+    rng = np.random.default_rng(3)
+    y = np.arange(100) % 10  # numbers or classes: the forest knows
+    X = rng.normal(size=(100, 600))
+    X[:, :3] += 0.5 * y[:, None]
+    selection = nf.select(nf.grow(X, y, trees=300, criterion=criterion, keep_trees=False))
+    numbers = criterion == "variance"
+    effects = selection.with_effects(X, y).effects
+    assert effects.comparison == ("numbers" if numbers else "several classes")
+    if numbers:
+        expected = spearmanr(X[:, 0], y).statistic
+        assert effects.columns["correlation"][0] == pytest.approx(expected)
+    shown = summarize(selection, X=X, y=y)["pictures"]
+    assert shown["target"]["kind"] == ("numbers" if numbers else "classes")
+    splits = [sum(bars["number"]) for bars in shown["splits"]["bars"]]
+    assert splits == selection.counts[shown["columns"]].tolist()
+    display = selection.plot("features", X=X, y=y, number=2)
+    assert (display.target.classes is None) == numbers
+    plt.close(display.figure_)
 
 
 def test_few_trees_are_cautioned_against():

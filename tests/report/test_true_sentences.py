@@ -10,7 +10,6 @@ import pytest
 
 import nullforest as nf
 from nullforest.report import render_markdown, summarize
-from nullforest.report.survival_facts import survival_facts
 from nullforest.selection.error_rates import ERROR_RATES
 
 NUMBER = r"([-+.\de]+)"
@@ -128,8 +127,7 @@ def test_every_sentence_against_the_table(run, error, request, tmp_path):
     selection = nf.select(tally, error=error)
     assert selection.n_selected
     facts = {"blocks": "site"} if run == "with_blocks" else {}
-    facts |= survival_facts(y) if run == "survival" else {}
-    summary = summarize(selection, facts)
+    summary = summarize(selection, facts, y=y)
     each = "stratum" if run in ("nine_strata", "survival") else "feature"
     for words in (selection.headline(), summary["headline"], repr(selection)):
         _assert_true(words, selection)
@@ -145,9 +143,9 @@ def test_every_sentence_against_the_table(run, error, request, tmp_path):
     assert f"on {len(X)} samples and {X.shape[1]} features" in methods
     rate = f"{RATES[error]} {selection.alpha:g}"
     assert (f"{rate} ({CITED[error]})" if CITED[error] else f"{rate}, that is") in methods
-    found = re.search(rf"counts above {EACH}, where {EACH} are expected under the null", methods)
-    _range_holds(found[1], found[2], selection.thresholds)
-    _range_holds(found[4], found[5], table["expected_count"].to_numpy())
+    match = re.search(rf"counts above {EACH}, where {EACH} are expected under the null", methods)
+    _range_holds(match[1], match[2], selection.thresholds)
+    _range_holds(match[4], match[5], table["expected_count"].to_numpy())
     _assert_expected_errors(methods, selection)
     assert ("divided into 9 strata" in methods) == (run == "nine_strata")
     assert ("permuted as a whole within each site" in methods) == (run == "with_blocks")
@@ -161,18 +159,18 @@ def test_every_sentence_against_the_table(run, error, request, tmp_path):
 
     # JSON and Markdown.
     selection.to_json(tmp_path / "s.json")
-    told = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    record = json.loads((tmp_path / "s.json").read_text("utf-8"))
     common = len(set(selection.thresholds)) == 1
-    assert told["threshold"] == (selection.thresholds[0] if common else None)
-    assert told["expected_false_discoveries"] == pytest.approx(_expected_false(selection))
-    for row in told["selected"]:
+    assert record["threshold"] == (selection.thresholds[0] if common else None)
+    assert record["expected_false_discoveries"] == pytest.approx(_expected_false(selection))
+    for row in record["selected"]:
         number = table.index[table["feature"] == row["feature"]][0]
         assert row["threshold"] == selection.thresholds[number] < row["count"]
-    assert sum(s["selected"] for s in told["strata"]) in (0, selection.n_selected)
+    assert sum(s["selected"] for s in record["strata"]) in (0, selection.n_selected)
     if run == "nine_strata":
-        assert len(told["strata"]) == 9
-        per_stratum = sum(s["expected_false_positives"] for s in told["strata"])
-        assert per_stratum == pytest.approx(told["expected_false_positives"])
+        assert len(record["strata"]) == 9
+        per_stratum = sum(s["expected_false_positives"] for s in record["strata"])
+        assert per_stratum == pytest.approx(record["expected_false_positives"])
     _assert_true(render_markdown(summary).replace("\\", ""), selection)
     settings = summary["run"]
     low, _, high = settings["count to exceed"].removesuffix(f" by {each}").partition(" to ")

@@ -18,11 +18,12 @@ import joblib
 import numpy as np
 import psutil
 import pytest
+from nullforest.forest.blocks import blocks_of
 
 import nullforest as nf
-from nullforest.evaluation import paper
-from nullforest.forest.blocks import blocks_of
+import reproduction
 from nullforest.run import backends as compute
+from studies.published.variable_permutation import variable_permutation
 
 BACKENDS = ("dask", "ray", "joblib")
 
@@ -221,14 +222,12 @@ def test_everything_goes_through_the_same_door(around, backend, data, monkeypatc
 
     def answers(place):
         permuted = nf.baselines.label_permutation(X, y, permutations=6, **tiny)
-        shuffled = nf.baselines.variable_permutation(
-            X, y, permutations=5, features=[0, 3, 7], **tiny
-        )
+        shuffled = variable_permutation(X, y, permutations=5, features=[0, 3, 7], **tiny)
         audited = nf.audit(X, y, nulls=["paper"], permutations=3, **tiny)
-        stable = nf.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
+        stable = nf.wrappers.StabilitySelection(selector, pairs=2, progress=False).fit(X, y)
         planned = nf.plan(40, 30, 3, trees=[10], candidates=[5], runs=2, progress=False)
         many = nf.grow_many(X, [y, ~y], seeds=[1, 2], **tiny)
-        paper.reproduce(("low_dimensional",), out=place, size="tiny", runs=2, jobs=1)
+        reproduction.reproduce(("low_dimensional",), out=place, size="tiny", runs=2, jobs=1)
         table = (place / "low_dimensional.csv").read_bytes()
         power = planned.table.drop(columns="seconds").to_numpy()
         arrays = [permuted.pvalues, shuffled.pvalues, audited.shares, stable.probabilities_, power]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from nullforest.run.watching import trajectory_points
 
 import nullforest as nf
 from nullforest.report.cautions import cautions
-from nullforest.run.watching import trajectory_points
 
 
 def _data(signal=1.5, seed=0, n=70):

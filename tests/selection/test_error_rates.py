@@ -69,7 +69,7 @@ def test_features_up_to_the_critical_level_are_selected(p, alpha):
 
 
 def test_fdr_is_the_default_everywhere():
-    for function in (nf.select, nf.watch, nf.compare, nf.more_trees, nf.plan, nf.select_groups,
+    for function in (nf.select, nf.watch, nf.compare, nf.plan, nf.select_groups,
                      nf.find_interactions, nf.ForestSelector, decide):  # fmt: skip
         defaults = signature(function).parameters
         assert defaults["error"].default == "fdr", function

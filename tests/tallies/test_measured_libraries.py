@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from studies import libraries, libraries_page
 
 import nullforest as nf
-from nullforest.evaluation.packages.r_packages import has_r_package
+from studies import libraries, libraries_page
+from studies.packages.r_packages import has_r_package
 
 #: What the result says, by a part of the setting.
 SENTENCES = {
@@ -32,9 +32,9 @@ OUTSIDE = [
 @pytest.mark.parametrize(("name", "setting"), OUTSIDE)
 def test_rates_outside_of_the_range_are_noted_in_the_result(name, setting, monkeypatch):
     if name == "Spark ML" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java; `make java` installs it")
+        pytest.skip("Spark needs Java; `make programs` installs it")
     if name in ("ranger", "randomForest") and not has_r_package(name):
-        pytest.skip(f"needs R with {name}; `make ranger` installs it")
+        pytest.skip(f"needs R with {name}; `make programs` installs it")
     monkeypatch.setattr(libraries, "TREES", 50)
     rows = [one for one in libraries.LIBRARIES if (one.name, one.setting) == (name, setting)]
     library = rows[0]

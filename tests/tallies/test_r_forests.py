@@ -13,8 +13,8 @@ import pytest
 
 import nullforest as nf
 from naive import foreign_forests as naive
-from nullforest.evaluation.packages.r_packages import has_r_package
 from nullforest.tallies.tally import COUPLING_EDGES
+from studies.packages.r_packages import has_r_package
 
 SOURCE = Path(__file__).parents[2] / "r" / "nullforest.R"
 #: Each forest with the dump of its own package: feature of every internal node, tree by tree.
@@ -73,7 +73,7 @@ def in_r(script: str) -> subprocess.CompletedProcess[str]:
 
 def needs(package: str) -> None:
     if not has_r_package(package):
-        pytest.skip(f"R has no package {package}; `make ranger` installs it")
+        pytest.skip(f"R has no package {package}; `make programs` installs it")
 
 
 @pytest.fixture(params=CASES)

@@ -24,7 +24,7 @@ label = (number > 0).astype(float)
 @pytest.fixture(scope="module")
 def frame():
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java; `make java` installs it")
+        pytest.skip("Spark needs Java; `make programs` installs it")
     builder = SparkSession.builder.master("local[1]")
     for name, value in {
         "spark.ui.enabled": "false",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nullforest import InputError, Tally
-from nullforest.tallies.probe_tally import ProbeTally
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import N_COUPLING_BINS
 
 
@@ -26,7 +26,8 @@ def make(seed=0, F=5, T=3, first=0, probes=True, **changes):
         "candidates": 2,
         "n_samples": 20,
         "couplings": couplings,
-        "probes": ProbeTally(
+        "null_columns": NullColumns(
+            "probes",
             ids=np.arange(4) + seed % 2,
             wins=rng.integers(9, size=4),
             trees=np.full(4, T),

@@ -81,17 +81,14 @@ def page_of(
     link: str | None = None,
 ) -> str:
     """The page of a run."""
-    from nullforest.report import render, summarize
-    from nullforest.report.drawings import drawings_of
+    from nullforest.report.maps import drawings_of
+    from nullforest.report.render import render
+    from nullforest.report.summary import summarize
 
     settings, target = forest.settings, data.target
     drawn = "with replacement" if settings.replace else "without replacement"
     share = growing.settings.samples
     facts: dict[str, Any] = {"data": source, "target": target.name, "task": target.task}
-    if target.survival is not None:
-        from nullforest.report.survival_facts import survival_facts
-
-        facts |= survival_facts(target.survival)
     if data.block_name is not None:
         facts["blocks"] = data.block_name
     if data.covariate_names:
@@ -107,8 +104,7 @@ def page_of(
         facts,
         command=shlex.join(command),
         X=data.values,
-        labels=target.labels,
-        target=target,
+        y=target,
         link=link,
     )
     summary["drawings"] = drawings_of(selection, data.geometry)

@@ -10,12 +10,10 @@ from nullforest import __version__
 from nullforest.cli.audit import audit
 from nullforest.cli.compare import compare
 from nullforest.cli.demo import demo
-from nullforest.cli.given_forest import given_forest
-from nullforest.cli.merge import merge
 from nullforest.cli.plan import plan
-from nullforest.cli.reproduce import reproduce
 from nullforest.cli.select import select
 from nullforest.cli.simulate import simulate
+from nullforest.cli.tallies import forest_in_file, merge
 
 app = typer.Typer(
     name="nullforest",
@@ -27,8 +25,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (select, given_forest, merge, compare, audit, demo, plan, simulate, reproduce):
-    app.command("test" if command is given_forest else None)(command)
+for command in (select, forest_in_file, merge, compare, audit, demo, plan, simulate):
+    app.command("test" if command is forest_in_file else None)(command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -10,6 +10,19 @@ import typer
 from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
+
+
+@dataclass(frozen=True)
+class BlockedReading(options.Reading):
+    """How the table is read, with blocks within which labels are permuted."""
+
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of blocks (persons, sites): labels are permuted within a block only.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @ends_cleanly
@@ -26,7 +39,7 @@ def audit(
     max_seconds: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time.", show_default="no limit")
     ] = None,
-    reading: options.Reading,
+    reading: BlockedReading,
     growing: options.Growing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
@@ -47,26 +60,24 @@ def audit(
     outputs.check(force=force, never=[data])
     levels = _levels(alphas)
     screen = Screen(quiet=quiet)
-    if blocks:
-        drop = [*(reading.drop or ()), *([reading.ids] if reading.ids else ())]
-        reading = replace(reading, ids=blocks, drop=drop)
     read = reading.read(data, target, screen)
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.forest_run import grow_arguments
     from nullforest.evaluation.auditing import audit as run_audit
     from nullforest.run.backends import connected
 
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(
-            read.X,
-            read.y,
+            read.table,
+            read.target.y,
             nulls=[name.strip() for name in nulls.split(",")],  # type: ignore[misc]  # checked there
             alphas=levels,
             permutations=permutations,
-            blocks=read.sample_ids if blocks else None,
             max_seconds=max_seconds,
             progress=progress,
-            **grow_arguments(read, growing.settings(), jobs),
+            blocks=read.target.blocks,
+            criterion=read.target.criterion,
+            n_jobs=jobs,
+            **asdict(growing.settings),
         )
     written, well = write_each(
         outputs, {"table": result.to_csv, "json": result.to_json, "plot": result.plot}

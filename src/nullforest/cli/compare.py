@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,32 @@ import typer
 from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
+
+
+@dataclass(frozen=True)
+class PublishedGrowing:
+    """How the forests of published tests are grown: by default in the proportions of the paper."""
+
+    trees: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of trees.", show_default="F/10, 1 000 to 10 000"),
+    ] = None
+    candidates: Annotated[
+        int | None, typer.Option(min=1, help="Features compared at each node.", show_default="F/20")
+    ] = None
+    draw: options.Draw = "node"
+    samples: Annotated[float, typer.Option(help="Share of the samples each tree sees.")] = 0.5
+    replace: Annotated[bool, typer.Option("--replace", help="Draw samples with replacement.")] = (
+        False
+    )
+    min_leaf: Annotated[
+        int | None,
+        typer.Option(min=1, help="Fewest samples in a leaf.", show_default="by the target"),
+    ] = None
+    max_depth: Annotated[
+        int, typer.Option(min=0, help="Most splits between root and leaf; 0 for no limit.")
+    ] = 0
+    seed: options.Seed = 0
 
 
 @ends_cleanly
@@ -36,7 +63,7 @@ def compare(
     reading: options.Reading,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
-    growing: options.Growing,
+    growing: PublishedGrowing,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     table: options.TableOut = None,
@@ -56,19 +83,17 @@ def compare(
     outputs.check(force=force, never=[data])
     screen = Screen(quiet=quiet)
     read = reading.read(data, target, screen)
-    truth = None if relevant is None else _columns(relevant, read.feature_names.tolist())
+    truth = None if relevant is None else _columns(relevant, read.names.tolist())
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.forest_run import grow_arguments
-    from nullforest.data.rank_table import RankTable
-    from nullforest.evaluation.comparison import METHODS
-    from nullforest.evaluation.comparison import compare as run_all
+    from nullforest.evaluation.baselines.comparison import METHODS
+    from nullforest.evaluation.baselines.comparison import compare as run_all
     from nullforest.run.backends import connected
 
     named = [m.strip() for m in methods.split(",") if m.strip()]
     with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
-            RankTable(read.X, n_jobs=jobs, feature_names=read.feature_names),
-            read.y,
+            read.table,
+            read.target.y,
             list(METHODS) if named == ["all"] else named,
             alpha=alpha,
             error=error,
@@ -76,7 +101,9 @@ def compare(
             permutations=permutations,
             rounds=rounds,
             progress=progress,
-            **grow_arguments(read, growing.settings(), jobs),
+            n_jobs=jobs,
+            criterion=read.target.criterion,
+            **(vars(growing) | {"max_depth": growing.max_depth or None}),
         )
     written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})
     names = list(result.answers)
@@ -86,8 +113,6 @@ def compare(
     shared = result.shared.rename(index=lambda name: f"{names.index(name) + 1} {name}")
     shared.columns = [str(i + 1) for i in range(len(names))]
     screen.show_frame(shared.rename_axis("").reset_index())
-    for method, why in result.skipped.items():
-        screen.say(f"note: {method} was left out: {why}.", "yellow")
     for method, answer in result.answers.items():
         for note in answer.notes:
             screen.say(f"note: {method}: {note}", "yellow")
@@ -98,14 +123,14 @@ def compare(
 def _columns(relevant: str, names: list[str]) -> list[int]:
     """Column numbers of the features that are named, in the option itself or in a file."""
     try:
-        given = Path(relevant).read_text("utf-8").splitlines()
+        words = Path(relevant).read_text("utf-8").splitlines()
     except UnicodeDecodeError:
         raise InputError(f"--relevant {relevant} is not text in UTF-8; save it as UTF-8.") from None
     except (OSError, ValueError):  # no file, then, but names
-        given = relevant.split(",")
-    wanted = [name.strip() for name in given if name.strip()]
+        words = relevant.split(",")
+    named = [name.strip() for name in words if name.strip()]
     place = {name: i for i, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in place]
+    unknown = [name for name in named if name not in place]
     if unknown:
         raise InputError(f"--relevant names {unknown[0]!r}, which is no feature of the table.")
-    return [place[name] for name in wanted]
+    return [place[name] for name in named]

@@ -92,7 +92,7 @@ class MatrixResults:
             return selection
         import pandas as pd
 
-        from nullforest.features.clusters import cluster_numbers, find_clusters
+        from nullforest.features.spatial import cluster_numbers, find_clusters
 
         with suppress(InputError):  # a surface without its mesh
             numbers = cluster_numbers(selection, self.data.geometry)
@@ -112,7 +112,7 @@ class MatrixResults:
         }
 
     def _write_maps(self, path: Path, selection: Selection) -> None:
-        from nullforest.features.clusters import find_clusters
+        from nullforest.features.spatial import find_clusters
         from nullforest.report.maps import write_maps
 
         write_maps(selection, self.data.geometry, path)

@@ -1,14 +1,13 @@
-"""`nullforest plan`: trees for a study to come, or the forecast of a finished forest."""
+"""`nullforest plan`: trees and candidates for a study to come."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import ends_cleanly
 
@@ -19,20 +18,11 @@ _IN_FILES = ["level", "next_level", "finest_alpha"]
 
 @ends_cleanly
 def plan(
-    n_samples: Annotated[int | None, _study(min=4, help="Samples.")] = None,
-    n_features: Annotated[int | None, _study(min=2, help="Features.")] = None,
-    n_relevant: Annotated[int | None, _study(min=1, help="Relevant features.")] = None,
+    n_samples: Annotated[int, _study(min=4, help="Samples.")],
+    n_features: Annotated[int, _study(min=2, help="Features.")],
+    n_relevant: Annotated[int, _study(min=1, help="Relevant features.")],
     relevance: Annotated[float, _study(help="Their correlation with the label.")] = 0.5,
     runs: Annotated[int, _study(min=1, help="Data sets to simulate.")] = 5,
-    forest: Annotated[
-        Path | None,
-        typer.Option(
-            "--forest",
-            help="Instead: the tally of a finished forest (select --tally), to forecast what more "
-            "trees would select.",
-            show_default=False,
-        ),
-    ] = None,
     alpha: options.Alpha = 0.05,
     error: options.ErrorOption = "fdr",
     null: options.NullOption = "auto",
@@ -54,72 +44,50 @@ def plan(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the trees and candidates that give power, or forecast the selection of more trees.
+    """Find the trees and candidates that give power.
 
     Example: nullforest plan --n-samples 150 --n-features 5000 --n-relevant 50 --relevance 0.5
     """
+    import json as as_json
+
+    from nullforest._util.files import writing
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
     options.check_level(alpha)
-    outputs = Outputs(table=table, json=json)
-    outputs.check(force=force, never=[] if forest is None else [forest])
+    Outputs(table=table, json=json).check(force=force)
     screen = Screen(quiet=quiet)
-    answer: dict[str, Any]
-    if forest is not None:
-        from nullforest.tallies.file_format import load
+    from nullforest.evaluation.planning import plan as make_plan
+    from nullforest.run.backends import connected
 
-        grown = load(forest)
-        from nullforest.selection.forecast import more_trees  # scipy takes a second to import
-
-        with screen.waiting("Drawing larger forests"):
-            forecast = more_trees(grown, alpha, error, null, seed=seed)
-        answer = {"headline": forecast.headline(), "selected_now": forecast.selection.n_selected}
-        frame = forecast.table
-    elif n_samples is None or n_features is None or n_relevant is None:
-        raise InputError(
-            "Give the size of the study (--n-samples, --n-features and --n-relevant), or the "
-            "tally of a finished forest (--forest)."
+    with connected(cluster):
+        study = make_plan(
+            n_samples,
+            n_features,
+            n_relevant,
+            relevance,
+            alpha=alpha,
+            error=error,
+            null=null,
+            trees=trees,
+            candidates=candidates,
+            draw=draw,
+            samples=samples,
+            runs=runs,
+            seed=seed,
+            n_jobs=jobs,
+            progress=not quiet,
         )
-    else:
-        from nullforest.evaluation.planning import plan as make_plan
-        from nullforest.run.backends import connected
-
-        with connected(cluster):
-            found = make_plan(
-                n_samples,
-                n_features,
-                n_relevant,
-                relevance,
-                alpha=alpha,
-                error=error,
-                null=null,
-                trees=trees,
-                candidates=candidates,
-                draw=draw,
-                samples=samples,
-                runs=runs,
-                seed=seed,
-                n_jobs=jobs,
-                progress=not quiet,
-            )
-        answer = {name: getattr(found, name) for name in ("trees", "candidates", "power")}
-        answer = {"headline": found.headline(), **answer, **found.settings}
-        frame = found.table
-    _write(answer, frame, table, json)
-    screen.say(answer["headline"])
-    screen.show_frame(frame.drop(columns=_IN_FILES, errors="ignore"))
+    if table is not None:
+        with writing(table) as file:
+            study.table.to_csv(file, index=False)
+    if json is not None:
+        with writing(json) as file:
+            rows = as_json.loads(study.table.to_json(orient="records", double_precision=15))
+            best = {name: getattr(study, name) for name in ("trees", "candidates", "power")}
+            answer = {"headline": study.headline(), **best, **study.settings, "table": rows}
+            as_json.dump(answer, file, indent=2)
+            file.write("\n")
+    screen.say(study.headline())
+    screen.show_frame(study.table.drop(columns=_IN_FILES))
     screen.say_written(path for path in (table, json) if path is not None)
-
-
-def _write(answer: dict[str, Any], frame: Any, table: Path | None, json: Path | None) -> None:
-    import json as as_json
-
-    from nullforest._util.files import writing
-
-    rows = as_json.loads(frame.to_json(orient="records", double_precision=15))
-    texts = (frame.to_csv(index=False), as_json.dumps({**answer, "table": rows}, indent=2) + "\n")
-    for path, text in zip((table, json), texts, strict=True):
-        if path is not None:
-            with writing(path) as file:
-                file.write(text)

@@ -73,22 +73,21 @@ class Screen:
 
     def show(self, selection: Selection) -> None:
         """Print the result: headline, table or explanation, expected errors, notes."""
-        from nullforest.data.effects import printed_effects
         from nullforest.selection.sentences import printed
 
         self.say(selection.headline(), "bold green" if selection.n_selected else "bold yellow")
         if selection.n_selected:
             effects = selection.effects
-            heads = () if effects is None else effects.heads.values()
+            heads = {} if effects is None else effects.heads
             notes = selection.annotations
             symbol = ["symbol"] if notes is not None and "symbol" in notes else []
-            shown = _table("feature", *symbol, "count", "expected", "p", "q", *heads)
+            shown = _table("feature", *symbol, "count", "expected", "p", "q", *heads.values())
             rows = selection.table
             for row in rows[rows["selected"]].head(ROWS).to_dict("records"):
-                name, *numbers = printed(row)
-                about = (Text(printable(words)) for words in printed_effects(effects, row))
-                named = (Text(printable(row[column] or "")) for column in symbol)
-                shown.add_row(Text(printable(name), style="cyan"), *named, *numbers, *about)
+                name, *numbers = printed(row, heads)
+                cells = [*(row[column] or "" for column in symbol), *numbers]
+                texts = (Text(printable(words)) for words in cells)
+                shown.add_row(Text(printable(name), style="cyan"), *texts)
             self._out.print(shown)
         more = selection.n_selected - ROWS
         if more > 0:

@@ -93,7 +93,7 @@ def select(
         data, target, screen, annotations=annotations, **growing.others("bins", "class_weight")
     )
     if link is not None:
-        from nullforest.report.links import check_link
+        from nullforest.report.render import check_link
 
         check_link(link, () if asked.annotations is None else asked.annotations)
     # The libraries that are slow to import, after everything that can be wrong with the options.

@@ -1,4 +1,4 @@
-"""X by blocks of columns, one row per feature, and the ranks within them."""
+"""X by blocks of columns, one row per feature, and features by their numbers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar
-from nullforest.data import matrices
-from nullforest.data.dense import as_floats, as_matrix, coded_columns
-from nullforest.data.matrices import Source
+from nullforest.data.dense import as_floats
+from nullforest.data.matrices import Source, as_columns
 from nullforest.data.rank_table import RankTable
 
 Floats = NDArray[np.float64]
@@ -26,14 +26,8 @@ def columns_of(X: Any) -> tuple[Source, NDArray[np.bool_] | None]:
     if isinstance(X, RankTable):
         categories = X.categories
         X = X.matrix if X.values is None else X.values
-    X, _ = matrices.unwrapped(X)
-    if categories is None:
-        X, categories = coded_columns(X)
-    if matrices.is_sparse(X):
-        X = matrices.sparse_columns(X)
-    source = matrices.source_of(X)
-    source = matrices.source_of_array(as_matrix(X)[0]) if source is None else source
-    return source, categories
+    columns = as_columns(X)
+    return columns.source, columns.categories if categories is None else categories
 
 
 def column_blocks(
@@ -57,41 +51,27 @@ def some_rows(source: Source, features: NDArray[np.int64]) -> Floats:
     )
 
 
-def midranks(columns: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Ranks within each row, ties at their mean rank, 0 where missing; and which are known.
+def feature_numbers(features: Any, n_features: int) -> NDArray[np.int64]:
+    """Numbers of features, in their order, from numbers or a mask.
 
     Examples
     --------
-    >>> midranks(np.array([[3.0, 1.0, np.nan, 3.0]]))[0].tolist()
-    [[2.5, 1.0, 0.0, 2.5]]
+    >>> feature_numbers([False, True, True], 3).tolist(), feature_numbers([2, 0], 3).tolist()
+    ([1, 2], [2, 0])
     """
-    k, S = columns.shape
-    order = np.argsort(columns, axis=1)  # missing values last
-    ordered = np.take_along_axis(columns, order, axis=1)
-    new = np.ones((k, S), bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(new)
-    lengths = np.diff(starts, append=k * S)
-    ranks = np.empty((k, S))
-    tied = np.repeat(starts % S + (lengths + 1) / 2, lengths).reshape(k, S)
-    np.put_along_axis(ranks, order, tied, axis=1)
-    known = ~np.isnan(columns)
-    ranks[~known] = 0.0
-    return ranks, known
-
-
-def standardised_ranks(columns: NDArray[Any]) -> Floats:
-    """Ranks within each row, centred and of length one; 0 where missing or constant.
-
-    The product of two rows is Spearman's correlation, missing values at the mean rank.
-
-    Examples
-    --------
-    >>> standardised_ranks(np.array([[1.0, 2.0, 9.0], [5.0, 5.0, 5.0]])).round(3).tolist()
-    [[-0.707, 0.0, 0.707], [0.0, 0.0, 0.0]]
-    """
-    ranks, known = midranks(columns)
-    mean = (known.sum(axis=1, keepdims=True) + 1) / 2
-    ranks = np.where(known, ranks - mean, 0.0)
-    length = np.sqrt(np.square(ranks).sum(axis=1, keepdims=True))
-    return ranks / np.where(length > 1e-9, length, np.inf)
+    array = np.asarray(features)
+    if array.dtype == bool:
+        if array.shape != (n_features,):
+            raise InputError(
+                f"A mask of the {n_features} features has one entry for each, not {array.size}."
+            )
+        return np.flatnonzero(array)
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise InputError(f"Give features by number, or as a mask of the {n_features} features.")
+    if (outside := array[(array < 0) | (array >= n_features)]).size:
+        raise InputError(
+            f"There is no feature {outside[0]}; features are numbered from 0 to {n_features - 1}."
+        )
+    return array.astype(np.int64)

@@ -198,7 +198,7 @@ class Dataset:
     @cached_property
     def mean_r2(self) -> float:
         """Mean squared rank correlation between features, conditional on the target."""
-        from nullforest.data.correlation import mean_r2
+        from nullforest.data.ranks import mean_r2
 
         return mean_r2(self.table, self.target)
 

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from nullforest._util.checks import n_threads
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report
-from nullforest.data.column_blocks import column_blocks, columns_of, midranks
+from nullforest.data.column_blocks import column_blocks, columns_of
 from nullforest.data.effects import Effects
 from nullforest.data.matrices import Source
 from nullforest.data.rank_table import RankTable
+from nullforest.data.ranks import midranks
 from nullforest.data.targets import Target, as_target
 
 Floats = NDArray[np.float64]

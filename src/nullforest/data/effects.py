@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -96,21 +95,6 @@ class Effects:
             "columns": self.words,
             "descriptive": True,
         }
-
-
-def printed_effects(effects: Effects | None, row: Mapping[Any, Any]) -> list[str]:
-    """Direction and size in a row of the table, as people read them.
-
-    Examples
-    --------
-    >>> effects = Effects("numbers", {"correlation": np.array([0.1234, np.nan])})
-    >>> printed_effects(effects, {"correlation": 0.1234}), printed_effects(None, {})
-    (['0.12'], [])
-    """
-    if effects is None:
-        return []
-    cells = (row[name] for name in effects.heads)
-    return [cell if isinstance(cell, str) else decimals(cell) for cell in cells]
 
 
 def decimals(number: float | None) -> str:

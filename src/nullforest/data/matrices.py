@@ -1,7 +1,8 @@
-"""Matrices that are read by blocks of columns: sparse, on disk, or memory-mapped.
+"""X as columns: whatever holds a matrix, in memory, sparse or on disk, by one protocol.
 
-None is ever read whole. A kind of matrix is recognised by its type, so that none of the packages
-that make them need be installed for the others.
+Matrices that are not in memory are read by blocks of columns and never whole. A kind of matrix is
+recognised by its type, so that none of the packages that make them need be installed for the
+others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from nullforest._util.column_store import ColumnStore
 from nullforest._util.errors import InputError, MissingExtraError, reason_of
 from nullforest._util.files import as_path
-from nullforest.data.dense import Names, check_axes
+from nullforest.data.dense import Names, as_floats, as_matrix, check_axes, coded_columns
 
 #: Bytes of a memory-mapped array that are in memory at a time.
 AT_ONCE = 2**28
@@ -103,6 +104,54 @@ class ParquetColumns:
             ) from None
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The columns of X.
+
+    Attributes
+    ----------
+    values : array, sparse matrix, or what reads a matrix on disk
+    source : Source
+        The same, by blocks of columns.
+    names : (F,) str or None
+    categories : (F,) bool or None
+        Columns that are codes of categories without an order.
+    """
+
+    values: Any
+    source: Source
+    names: Names | None = None
+    categories: NDArray[np.bool_] | None = None
+
+
+def as_columns(X: Any, *, small: int = 0) -> Columns:
+    """X as columns of floats; what cannot be one is refused by name.
+
+    Matrices on disk below `small` bytes are simply read.
+
+    Examples
+    --------
+    >>> as_columns(np.array([[1, 2], [3, 4]])).source.read(1, 2).tolist()
+    [[2.0], [4.0]]
+    """
+    if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f":
+        check_axes(X)
+        values = as_floats(X)
+        return Columns(values, source_of_array(values))
+    X, names = unwrapped(X)
+    X, categories = coded_columns(X)
+    if is_sparse(X):
+        X = sparse_columns(X)
+    source = source_of(X)
+    bytes_read = 0.0 if source is None else float(np.prod(source.shape)) * max(4, source.itemsize)
+    if source is not None and not is_sparse(X) and bytes_read < small:
+        X, source = source.read(0, source.shape[1]), None
+    if source is None:
+        X, own_names = as_matrix(X)
+        names, source = (names if own_names is None else own_names), source_of_array(X)
+    return Columns(X, source, names, categories)
+
+
 def unwrapped(X: Any) -> tuple[Any, Names | None]:
     """The matrix inside an AnnData object, with the names of its variables; else X itself."""
     if _made_by(X, "anndata") and hasattr(X, "var_names"):
@@ -164,7 +213,7 @@ def source_of(X: Any) -> Source | None:
 def source_of_array(array: NDArray[Any]) -> Source:
     """An array as a matrix read by columns; a memory-mapped one releases what was read."""
     S, F = array.shape
-    mapped = _map_of(array)
+    mapped = _map_of(array) if isinstance(array, np.memmap) else None
     if mapped is None:
         return Source((S, F), lambda begin, end: array[:, begin:end], array.itemsize)
 
@@ -181,9 +230,9 @@ def source_of_array(array: NDArray[Any]) -> Source:
     return Source((S, F), read, array.itemsize)
 
 
-def _map_of(array: NDArray[Any]) -> mmap.mmap | None:
+def _map_of(array: np.memmap[Any, Any]) -> mmap.mmap | None:
     """The map behind a memory-mapped array, unless it is copied on writing."""
-    if not isinstance(array, np.memmap) or array.mode not in ("r", "r+"):
+    if array.mode not in ("r", "r+"):
         return None
     base: Any = array
     while isinstance(base, np.ndarray):

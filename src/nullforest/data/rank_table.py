@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from nullforest import _native
 from nullforest._util.checks import n_threads, whole_number
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, refused
 from nullforest._util.files import as_path, temporary_folder
 from nullforest._util.progress import progress_bar
 from nullforest._util.words import listed
-from nullforest.data import dense, matrices, table_files
-from nullforest.data.dense import Floats, Names, as_floats, as_matrix
-from nullforest.data.matrices import Source, is_sparse
+from nullforest.data import dense, table_files
+from nullforest.data.dense import Floats, Names, as_floats
+from nullforest.data.matrices import Source, as_columns, is_sparse
 from nullforest.data.strata import Strata, stratify
 from nullforest.data.table_files import PARTS, SLACK, Arrays, InFolder, InMemory
 
@@ -103,20 +103,10 @@ class RankTable:
         categories: Any = None,
         bins: int | Literal["auto"] | None = "auto",
     ) -> None:
-        X, names = matrices.unwrapped(X)
-        X, found_categories = dense.coded_columns(X)
-        self.categories = found_categories if categories is None else categories
-        sparse = is_sparse(X)
-        X = matrices.sparse_columns(X) if sparse else X
-        source = matrices.source_of(X)
-        if source is not None and not sparse and folder is None:
-            size = float(np.prod(source.shape)) * max(4, source.itemsize)
-            if size < SMALL:
-                X, source = source.read(0, source.shape[1]), None
-        if source is None:
-            X, found = as_matrix(X, min_samples=2)
-            names = names if found is None else found
-            source = matrices.source_of_array(X)
+        columns = as_columns(X, small=SMALL if folder is None else 0)
+        X, source = columns.values, columns.source
+        sparse, in_memory = is_sparse(X), isinstance(X, np.ndarray)
+        self.categories = columns.categories if categories is None else categories
         S, F = source.shape
         if S < 2 or F < 1:
             raise InputError(f"X has {S} samples and {F} features; at least 2 and 1 are needed.")
@@ -124,23 +114,28 @@ class RankTable:
             raise InputError(
                 f"X is {S} × {F}; the kernel takes up to 4 194 304 samples and 2³¹ features."
             )
-        given = names if feature_names is None else feature_names
-        names = None if given is None else dense.unique_names(given)
+        names = columns.names if feature_names is None else feature_names
+        names = None if names is None else dense.unique_names(names)
         if names is not None and len(names) != F:
             raise InputError(f"{len(names)} feature names for {F} features.")
         if self.categories is not None and np.shape(self.categories) != (F,):
             raise InputError(f"categories must say for each of the {F} features whether it is one.")
         self.feature_names = names
-        self.bins = number_of_bins(bins, S)
+        self.bins = 0 if bins is None else MOST_BINS if S >= BINNED_FROM else 0
+        if bins not in (None, "auto"):
+            self.bins = number_of_bins(bins, S)
         self.folder: Path | None = None
         temporary = False
         self._arrays: Arrays | None = None
-        if folder is None and (not (sparse or isinstance(X, np.ndarray)) or _too_large(S, F)):
+        large = _table_bytes(S, F)
+        large = large > SMALL and large > dense.system_memory() / 2
+        if folder is None and (large or not (sparse or in_memory)):
             folder, temporary = temporary_folder(self), True
         if folder is None and not sparse:
             self.values: Any = X
             self.native = _native.RankTable(X, n_threads(n_jobs), 0, self.bins)
-            self._refuse_infinite(self.native.infinite_feature)
+            if self.native.infinite_feature >= 0:
+                self._refuse_infinite(self.native.infinite_feature)
             return
         self.values = X if sparse else None
         if folder is None:
@@ -150,7 +145,7 @@ class RankTable:
             return
         self.folder = as_path(folder)
         # An array that was given without a folder stays where it is, beside its table.
-        if temporary and isinstance(X, np.ndarray):
+        if temporary and in_memory:
             self.values = X
         keep_values = keep_values and self.values is None
         needed = _table_bytes(S, F) + (S * F * max(4, source.itemsize) if keep_values else 0)
@@ -272,13 +267,10 @@ class RankTable:
     _light: RankTable | None = None
 
     def _refuse_infinite(self, feature: int) -> None:
-        if feature >= 0:
-            names = self.feature_names
-            name = f"x{feature}" if names is None else names[feature]
-            raise InputError(
-                f"Feature {name} holds an infinite value; replace it by a number, or by NaN for "
-                "missing."
-            )
+        raise InputError(
+            f"Feature {self.names[feature]} holds an infinite value; replace it by a number, or by "
+            "NaN for missing."
+        )
 
     @property
     def matrix(self) -> Floats:
@@ -294,6 +286,11 @@ class RankTable:
     def shape(self) -> tuple[int, int]:
         """Samples and features."""
         return self.native.n_samples, self.native.n_features
+
+    @property
+    def n_varying(self) -> int:
+        """Features that differ between samples; the others can never split a node."""
+        return self.native.n_varying
 
     @cached_property
     def fingerprint(self) -> str:
@@ -423,39 +420,31 @@ def values_of(X: Any) -> tuple[Any, tuple[int, int]]:
         if X.values is None:
             return X.matrix, X.shape  # says why not
         return native_values(X.values), X.shape
-    X, _ = matrices.unwrapped(X)
-    if is_sparse(X):
-        columns = matrices.sparse_columns(X)
-        return native_values(columns), columns.shape
-    source = matrices.source_of(X)
-    matrix = as_matrix(X if source is None else source.read(0, source.shape[1]))[0]
-    return matrix, matrix.shape
+    values = as_columns(X).values
+    if is_sparse(values):
+        return native_values(values), values.shape
+    if not isinstance(values, np.ndarray):
+        source = as_columns(X).source
+        values = as_floats(source.read(0, source.shape[1]))
+    return values, values.shape
 
 
 def number_of_bins(bins: Any, n_samples: int) -> int:
-    """The most bins of a column: as given, or by the number of samples; 0 for exact ranks.
+    """The most bins of a column, as given.
 
     Examples
     --------
-    >>> number_of_bins("auto", 5_000), number_of_bins("auto", 50_000), number_of_bins(64, 5_000)
-    (0, 256, 64)
+    >>> number_of_bins(64, 5_000)
+    64
     """
-    if bins is None:
-        return 0
-    if isinstance(bins, str) and bins == "auto":
-        return MOST_BINS if n_samples >= BINNED_FROM else 0
     number = whole_number("bins", bins, 2, MOST_BINS, ', "auto" or None')
     if n_samples <= EXACT_UP_TO:
-        raise InputError(
-            f"bins = {number} is for more than {EXACT_UP_TO} samples, and X has {n_samples}; "
-            "omit it."
+        raise refused(
+            "bins",
+            number,
+            f"is for more than {EXACT_UP_TO} samples, and X has {n_samples}; omit it.",
         )
     return number
-
-
-def _too_large(n_samples: int, n_features: int) -> bool:
-    """Whether the table of so many ranks would take more than half of the memory."""
-    return _table_bytes(n_samples, n_features) > dense.system_memory() / 2
 
 
 def _table_bytes(n_samples: int, n_features: int) -> float:

@@ -43,7 +43,7 @@ def default_copies(table: RankTable, *, blocks: bool) -> int:
     >>> [default_copies(RankTable(rng.normal(size=(60, F))), blocks=False) for F in (10, 100, 600)]
     [99, 9, 0]
     """
-    F = table.shape[1]
+    F = table.n_varying
     if F >= FEW_FEATURES:
         return BLOCK_COPIES if blocks else 0
     sizes = table.strata.sizes[np.array(table.strata.evaluable)]

@@ -86,6 +86,15 @@ class Target:
         return None if self.classes is None else self.classes[self.values]
 
     @property
+    def y(self) -> NDArray[Any]:
+        """The target as it was given: classes, numbers, events and times, or distances."""
+        if self.survival is not None:
+            return self.survival
+        if self.labels is not None:
+            return self.labels
+        return self.values[:, 0] if self.flat else self.values
+
+    @property
     def responses(self) -> NDArray[np.float64]:
         """What is to be predicted, as numbers (S, Q): a column per class, or one for two."""
         if self.classes is None:

@@ -19,9 +19,13 @@ from nullforest._util.errors import InputError
 from nullforest.data.dense import checked_columns
 from nullforest.data.effects import Effects
 from nullforest.data.targets import Task, refuse_masked
-from nullforest.estimators.arguments import checked_data, keep_arguments, whole_seed
-from nullforest.estimators.forest_estimator import X_RULES
-from nullforest.estimators.min_features import MinFeaturesMixin
+from nullforest.estimators.arguments import (
+    X_RULES,
+    MinFeaturesMixin,
+    checked_data,
+    keep_arguments,
+    whole_seed,
+)
 from nullforest.nulls import Kind
 from nullforest.run.growing import run_of
 from nullforest.run.run import Run

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from nullforest._util.errors import InputError
 from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.readers import tally as take_tally
-from nullforest.tallies.shadow_tally import ShadowTally
 from nullforest.tallies.tally import Tally
 
 
@@ -42,27 +42,27 @@ def shadow_tally_of(
     S, F = X.shape
     rows = permuted_rows(S, copies, seed=0)
     if sparse.issparse(X):
-        given: Any = X
-        by_rows = given.tocsr()
-        columns: Any = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
+        matrix: Any = X
+        matrix = matrix.tocsr()
+        columns: Any = sparse.hstack([matrix, *(matrix[row] for row in rows)], format="csr")
     else:
         columns = np.concatenate([X, *(np.asarray(X)[row] for row in rows)], axis=1)
-    whole = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])
-    if whole.column_orders:
+    tally = take_tally(clone(estimator).fit(columns, y, **fit_params), n_samples=X.shape[0])
+    if tally.column_orders:
         raise InputError(
             f"A {type(estimator).__name__} splits the lowest column when gains tie; features would "
             "be favoured over their shadows. Use ForestSelector() without a forest."
         )
-    counts = whole.counts.reshape(copies + 1, F)
-    bins = 1 if whole.couplings is None else whole.couplings.shape[1]
+    counts = tally.counts.reshape(copies + 1, F)
+    bins = 1 if tally.couplings is None else tally.couplings.shape[1]
     couplings = np.zeros((copies + 1, F, bins), np.int64)
-    if whole.couplings is not None:
-        couplings += whole.couplings.reshape(copies + 1, F, bins)
+    if tally.couplings is not None:
+        couplings += tally.couplings.reshape(copies + 1, F, bins)
     return replace(
-        whole,
+        tally,
         counts=counts[0],
-        couplings=None if whole.couplings is None else couplings[0],
-        shadows=ShadowTally.of_columns(counts, couplings, table.strata.features, rows),
+        couplings=None if tally.couplings is None else couplings[0],
+        null_columns=NullColumns.of_shadows(counts, couplings, table.strata.features, rows),
         levels=None,
         feature_names=None,
         notes=(),  # of null models that shadows replace

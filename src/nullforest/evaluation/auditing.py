@@ -24,7 +24,7 @@ from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
 from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
-from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
+from nullforest.evaluation.relabelling import Labels, grow_permuted
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import decide
@@ -94,9 +94,9 @@ class Audit:
         reached = [interval(shares) for shares in self.shares.reshape(len(rows), -1)]
         frame[["reached", "low", "high"]] = reached
         frame["ratio"] = frame["reached"] / frame["alpha"]
-        found = np.count_nonzero(self.discoveries, axis=1)
+        with_discovery = np.count_nonzero(self.discoveries, axis=1)
         return frame.assign(
-            runs_with_discovery=np.repeat(found, len(self.alphas)), runs=self.n_forests
+            runs_with_discovery=np.repeat(with_discovery, len(self.alphas)), runs=self.n_forests
         )
 
     def verdict(self, alpha: float | None = None) -> str:
@@ -224,6 +224,8 @@ def audit(
     Returns
     -------
     Audit
+        With `table` (rate reached, its interval and ratio for each null model and level),
+        `verdict()`, `plot(path)`, `to_csv(path)` and `to_json(path)`.
 
     Examples
     --------
@@ -245,6 +247,8 @@ def audit(
         if settings.get("shadows", "auto") == "auto":
             settings["shadows"] = default_copies(table, blocks=False) or LEAST_COPIES
     else:
+        if settings.get("shadows", "auto") not in ("auto", 0):
+            raise InputError('Shadows are for nulls=["shadows"] alone; omit shadows.')
         settings["shadows"] = 0
         if "probes" not in kinds:
             settings["probes"] = 0
@@ -254,8 +258,8 @@ def audit(
     histogram = np.zeros((len(kinds), PER_DECADE * DECADES), np.int64)
     trees = 0
     deadline = None if max_seconds is None else start + max_seconds
-    with progress_bar("Auditing", progress) as tell:
-        settings |= {"seed": seed, "n_jobs": n_jobs, "deadline": deadline, "progress": tell}
+    with progress_bar("Auditing", progress) as report:
+        settings |= {"seed": seed, "n_jobs": n_jobs, "deadline": deadline, "progress": report}
         for forest in grow_permuted(table, labels, permutations, least=2, **settings):
             trees = forest.n_trees
             tally = forest.tally

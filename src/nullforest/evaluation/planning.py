@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, progress_bar, silent
+from nullforest._util.progress import progress_bar, silent
 from nullforest.data.rank_table import RankTable
 from nullforest.datasets.simulate.independent import independent
 from nullforest.forest.settings import default_candidates
@@ -61,8 +61,8 @@ class PowerPlan:
     Examples
     --------
     >>> import nullforest as nf
-    >>> found = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> found.trees, found.candidates
+    >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
+    >>> study.trees, study.candidates
     (200, 14)
     """
 
@@ -132,6 +132,8 @@ def plan(
     Returns
     -------
     PowerPlan
+        With `table` (power, rates, thresholds and levels by candidates and trees), the smallest
+        sufficient `trees` and `candidates`, and `headline()`.
 
     Notes
     -----
@@ -140,8 +142,8 @@ def plan(
     Examples
     --------
     >>> import nullforest as nf
-    >>> found = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> found.table["trees"].tolist(), bool(found.table["power"].iloc[-1] > 0.5)
+    >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
+    >>> study.table["trees"].tolist(), bool(study.table["power"].iloc[-1] > 0.5)
     ([50, 200], True)
     """
     check_alpha(alpha)
@@ -150,11 +152,9 @@ def plan(
     if runs < 1:
         raise InputError(f"runs = {runs} must be at least 1.")
     # At about five nodes per tree, a forest ends at 4 F trees at the earliest by default.
-    usual, width = 4 * n_features, default_candidates(n_features)
-    several = [usual // 8, usual // 4, usual // 2, usual, 2 * usual]
-    sizes = _sizes("trees", trees, several, 2**31 - 1)
-    several = [max(1, width // 2), width, min(2 * width, n_features)]
-    widths = _sizes("candidates", candidates, several, n_features)
+    F, width = n_features, default_candidates(n_features)
+    sizes = _checked("trees", trees or [F // 2, F, 2 * F, 4 * F, 8 * F], 2**31 - 1)
+    widths = _checked("candidates", candidates or [width // 2 or 1, width, min(2 * width, F)], F)
     study: dict[str, Any] = {
         "n_samples": n_samples,
         "n_features": n_features,
@@ -169,14 +169,12 @@ def plan(
         "seed": seed,
     }
     backend = compute.find()
-    jobs = n_jobs if backend is None else 1
+    shared = (study, sizes, widths, n_jobs if backend is None else 1)
     rows: list[dict[str, Any]] = []
-    with progress_bar("Growing forests", None if progress else silent) as tell:
-        report = tell if backend is None else None
-        shared = (study, sizes, widths, jobs, report)
-        for run, found in enumerate(compute.each(_rows_of_run, shared, range(runs), backend)):
-            rows += found
-            tell((run + 1) * len(widths), runs * len(widths))
+    with progress_bar("Growing forests", None if progress else silent) as report:
+        for rows_of_run in compute.each(_rows_of_run, shared, range(runs), backend):
+            rows += rows_of_run
+            report(len(rows), runs * len(widths) * len(sizes))
     table = _summary(pd.DataFrame(rows))
     best = _smallest(table)
     return PowerPlan(
@@ -185,12 +183,7 @@ def plan(
 
 
 def _rows_of_run(
-    study: dict[str, Any],
-    sizes: list[int],
-    widths: list[int],
-    n_jobs: int,
-    report: Report | None,
-    run: int,
+    study: dict[str, Any], sizes: list[int], widths: list[int], n_jobs: int, run: int
 ) -> list[dict[str, Any]]:
     """One data set, and on it a forest for every number of candidates."""
     seed = study["seed"] + run
@@ -201,9 +194,7 @@ def _rows_of_run(
     settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads"}
     settings |= {"keep_trees": False, "oob": False}
     rows = []
-    for i, width in enumerate(widths):
-        if report is not None:
-            report(run * len(widths) + i, study["runs"] * len(widths))
+    for width in widths:
         tally: Tally | None = None
         seconds = 0.0
         for first, last in zip([0, *sizes], sizes, strict=False):  # tallies of trees add
@@ -221,7 +212,7 @@ def _row(selection: Selection, relevant: Any, seconds: float) -> dict[str, Any]:
     false = int((selection.support & ~relevant).sum())
     null, threshold = selection.null, selection.threshold
     # Half of the relevant features pass a level that their upper median passes.
-    usual = np.sort(selection.pvalues[relevant])[(int(relevant.sum()) - 1) // 2]
+    median = np.sort(selection.pvalues[relevant])[(int(relevant.sum()) - 1) // 2]
     return {
         "candidates": selection.tally.candidates,
         "trees": selection.tally.n_trees,
@@ -232,7 +223,7 @@ def _row(selection: Selection, relevant: Any, seconds: float) -> dict[str, Any]:
         "threshold": threshold,
         "level": selection.level,
         "next_level": float(null.sf(threshold - 1)),
-        "finest_alpha": float(usual),
+        "finest_alpha": float(median),
         "seconds": seconds,
     }
 
@@ -258,8 +249,8 @@ def _smallest(table: pd.DataFrame) -> Any:
     return enough.iloc[int(work.argmin())]
 
 
-def _sizes(name: str, given: Sequence[int] | None, default: list[int], most: int) -> list[int]:
-    values = sorted({int(v) for v in (default if given is None else given)})
-    if not values or values[0] < 1 or values[-1] > most:
+def _checked(name: str, numbers: Sequence[int], most: int) -> list[int]:
+    values = sorted({int(number) for number in numbers})
+    if values[0] < 1 or values[-1] > most:
         raise InputError(f"{name} = {values} must be whole numbers from 1 to {most}.")
     return values

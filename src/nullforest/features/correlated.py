@@ -1,25 +1,33 @@
-"""Features that are correlated with the selected ones.
+"""Features that are correlated with others, and clusters of correlated features.
 
 A node selects one of several correlated features, and a selected feature may stand for others.
-Correlated features are those whose absolute rank correlation (Spearman) with it reaches a level.
-They are reported, not tested: a correlated feature is not a discovery.
+They are reported, not tested: a correlated feature is not a discovery. Correlations are Spearman's,
+missing values at the mean rank; X is read by blocks of columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.features.numbers import feature_numbers
-from nullforest.features.ranks import some_columns, standard_ranks
+from nullforest._util.progress import Report
+from nullforest.data.column_blocks import column_blocks, columns_of, feature_numbers, some_rows
+from nullforest.data.matrices import Source
+from nullforest.data.ranks import standardised_ranks
 from nullforest.selection.selection import Selection
 
-#: Numbers that one block of ranks may hold: 32 MB, a few times what a processor's cache takes.
-_BLOCK = 4_000_000
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Mean absolute correlation within a cluster of features, at least.
+SAME_CLUSTER = 0.7
+#: Values of other features that are compared at a time: a few MB.
+IN_CACHE = 1_000_000
 
 
 def find_correlated(
@@ -56,37 +64,35 @@ def find_correlated(
     """
     if not 0.0 < level <= 1.0:
         raise InputError(f"level = {level} must lie above 0 and up to 1.")
-    S, F = X.shape
+    source, categories = columns_of(X)
+    if categories is not None:
+        raise InputError(
+            "X holds categories without an order; encode them as numbers, or drop them."
+        )
+    F = source.shape[1]
     selection = features if isinstance(features, Selection) else None
     if selection is not None and len(selection.support) != F:
         raise InputError(
             f"X has {F} features and the selection {len(selection.support)}; give the data that "
             "the forest was grown on."
         )
-    chosen = np.unique(feature_numbers(features if selection is None else selection.support, F))
+    columns = np.unique(feature_numbers(features if selection is None else selection.support, F))
     if names is None:
         names = getattr(X, "columns", None) if selection is None else selection.tally.names
     labels = np.array([f"x{i}" for i in range(F)] if names is None else list(map(str, names)), str)
-    own = standard_ranks(some_columns(X, chosen))
-    found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    width = max(1, _BLOCK // max(S, 1))
-    for start in range(0, F if len(chosen) else 0, width):
-        stop = min(start + width, F)
-        r = own.T @ standard_ranks(some_columns(X, np.arange(start, stop)))
-        mine = (chosen >= start) & (chosen < stop)
-        r[np.flatnonzero(mine), chosen[mine] - start] = 0.0  # a feature with itself
-        # Equal rankings have a product of 1 but for rounding.
-        row, column = np.nonzero(np.abs(r) >= level - 1e-12)
-        found.append((row, column + start, np.clip(r[row, column], -1.0, 1.0)))
-    row, column, r = (np.concatenate(part) for part in zip(*found, strict=True))
+    pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    for first, r in _correlations(source, columns):
+        row, column = np.nonzero(np.abs(r) >= level - 1e-12)  # equal rankings, but for rounding
+        pairs.append((row, column + first, r[row, column]))
+    row, column, r = (np.concatenate(part) for part in zip(*pairs, strict=True))
     order = np.lexsort((column, -np.abs(r), row))
     row, column, r = row[order], column[order], r[order]
     frame = pd.DataFrame(
         {
-            "feature": labels[chosen[row]],
+            "feature": labels[columns[row]],
             "correlated_feature": labels[column],
             "correlation": r,
-            "column": chosen[row],
+            "column": columns[row],
             "correlated_column": column,
         }
     )
@@ -94,3 +100,103 @@ def find_correlated(
         frame["p_value"] = selection.pvalues[column]
         frame["selected"] = selection.support[column]
     return frame
+
+
+def most_correlated(
+    X: Any, features: Ints, number: int = 8, progress: Report | None = None
+) -> tuple[Ints, Floats]:
+    """Find, for each feature of a list, the others of largest absolute rank correlation.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
+        The data.
+    features : (k,) int
+        Numbers of the features.
+    number : int
+        How many others for each; all F − 1 where there are fewer.
+
+    Returns
+    -------
+    columns : (k, number) int
+        The others, the most correlated first.
+    correlation : (k, number) float
+        Their Spearman correlations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> X[:, 3] = -X[:, 0] ** 3
+    >>> columns, r = most_correlated(X, np.array([0]), 1)
+    >>> columns.tolist(), r.round(6).tolist()
+    ([[3]], [[-1.0]])
+    """
+    source, _ = columns_of(X)
+    features = np.asarray(features, np.int64)
+    k, number = len(features), min(number, source.shape[1] - 1)
+    best, correlation = np.full((k, number), -1, np.int64), np.zeros((k, number))
+    for first, r in _correlations(source, features, progress) if number else ():
+        numbers = np.broadcast_to(np.arange(first, first + r.shape[1]), r.shape)
+        columns = np.concatenate([best, numbers], axis=1)
+        r = np.concatenate([correlation, r], axis=1)
+        size = np.where((columns == features[:, None]) | (columns < 0), -1.0, np.abs(r))
+        order = np.lexsort((columns, -size), axis=1)[:, :number]
+        best = np.take_along_axis(columns, order, axis=1)
+        correlation = np.take_along_axis(r, order, axis=1)
+    return best, correlation
+
+
+def _correlations(
+    source: Source, features: Ints, progress: Report | None = None
+) -> Iterator[tuple[int, Floats]]:
+    """Correlations of some features with all, 0 with themselves: first column, and (k, width)."""
+    if len(features) == 0:
+        return
+    ranks = standardised_ranks(some_rows(source, features))
+    width = max(1, IN_CACHE // source.shape[0])
+    first = 0
+    for block in column_blocks(source, progress, "Comparing features"):
+        for begin in range(0, len(block), width):
+            r = np.clip(ranks @ standardised_ranks(block[begin : begin + width]).T, -1.0, 1.0)
+            r[features[:, None] == np.arange(first, first + r.shape[1])] = 0.0
+            yield first, r
+            first += r.shape[1]
+
+
+def correlation_matrix(X: Any, features: Ints) -> Floats:
+    """Spearman's correlations between some features, (k, k)."""
+    ranks = standardised_ranks(some_rows(columns_of(X)[0], np.asarray(features, np.int64)))
+    return np.asarray(np.clip(ranks @ ranks.T, -1.0, 1.0))
+
+
+def correlation_clusters(correlation: Floats, level: float = SAME_CLUSTER) -> tuple[Ints, Ints]:
+    """Clusters of features by average linkage of 1 − |correlation|, and an order for heat maps.
+
+    Returns
+    -------
+    cluster : (k,) int
+        Number of each feature's cluster, in the order of their first features.
+    order : (k,) int
+        The features with correlated ones side by side.
+
+    Examples
+    --------
+    >>> r = np.array([[1, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]])
+    >>> correlation_clusters(r)[0].tolist()
+    [0, 1, 0]
+    """
+    k = len(correlation)
+    if k < 2:
+        return np.zeros(k, np.int64), np.arange(k)
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = 1.0 - np.abs((correlation + correlation.T) / 2)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(np.maximum(distance, 0.0), checks=False), "average")
+    label = fcluster(tree, 1.0 - level + 1e-9, "distance")
+    _, first = np.unique(label, return_index=True)
+    place = np.empty(label.max() + 1, np.int64)
+    place[label[np.sort(first)]] = np.arange(len(first))
+    return place[label], np.asarray(leaves_list(tree), np.int64)

@@ -22,6 +22,8 @@ from nullforest.run.growing import select_table
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 
+#: Key of the results in `uns`, and beginning of the names of their columns.
+KEY = "nullforest"
 #: Columns of the table that are written for each gene, and what a gene has that was not tested.
 _COLUMNS = {
     "count": 0,
@@ -48,7 +50,7 @@ def select_genes(
     null: Kind = "auto",
     trees: Any = "auto",
     max_trees: int | None = None,
-    key_added: str = "nullforest",
+    key_added: str = KEY,
     **settings: Any,
 ) -> Selection:
     """Select the genes of an AnnData that a forest uses to predict a column of its cells.
@@ -56,7 +58,7 @@ def select_genes(
     Results are added to the AnnData: `var["nullforest_count"]`, `..._expected_count`,
     `..._p_value`, `..._q_value`, `..._selected`, direction and size (`..._higher_in`,
     `..._difference`, `..._auc`, or `..._correlation`), and `uns["nullforest"]`. Genes that are
-    equal in all cells are not tested; their p-values are NaN.
+    equal in all cells cannot be selected; their p-values are 1.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ def _target(target: str | None, time: str | None, event: str | None) -> TargetNa
 
 
 def annotate(
-    data: Any, selection: Selection, key_added: str = "nullforest", layer: str | None = None
+    data: Any, selection: Selection, key_added: str = KEY, layer: str | None = None
 ) -> None:
     """Add a selection to the genes of an AnnData; see :func:`select_genes`."""
     if data.is_view:
@@ -135,37 +137,21 @@ def annotate(
 
 
 def _add_columns(var: Any, selection: Selection, key_added: str, among: Any = None) -> None:
-    """Add the results to the genes `var`: all of those tested, or some of the genes `among`."""
-    tested = var.index if among is None else among
-    place = tested.get_indexer(var.index)  # −1 where a gene is not among them
-    for name, values in gene_columns(selection, len(tested) + 1).items():  # the last: no test
-        var[f"{key_added}_{name}"] = values[place]
-
-
-def gene_columns(selection: Selection, n_genes: int) -> dict[str, Any]:
-    """Columns of results, in the order of the genes; those left out have no p-value."""
+    """Add the results to the genes `var`: all of those that were read, or some of them, `among`."""
     if selection.columns is None or len(selection.columns) != len(selection.support):
         raise InputError("The selection does not know its genes; select them with select_genes.")
-    table = selection.table.sort_index()
+    genes = var.index if among is None else among
+    table = selection.table.sort_index().set_index(genes[selection.columns])
     untested: dict[str, Any] = dict(_COLUMNS)
     if selection.effects is not None:
         for name, values in selection.effects.columns.items():
             untested[name] = "" if values.dtype.kind == "U" else np.nan
-    columns = {}
     for name, value in untested.items():
-        whole = np.full(n_genes, value, object if value == "" else None)
-        whole[selection.columns] = table[name].to_numpy()
-        columns[name] = whole
-    return columns
+        results = table[name].reindex(var.index, fill_value=value)
+        var[f"{key_added}_{name}"] = results.to_numpy(object if value == "" else None)
 
 
-def write_h5ad(
-    source: Path,
-    path: Path,
-    selection: Selection,
-    key_added: str = "nullforest",
-    layer: str | None = None,
-) -> None:
+def write_h5ad(source: Path, path: Path, selection: Selection, layer: str | None = None) -> None:
     """Write a copy of an .h5ad file with the selection in `var` and `uns`.
 
     The matrix is copied by the system and never read, whatever its size.
@@ -180,20 +166,14 @@ def write_h5ad(
             if layer == "raw" and "raw" not in h5.get("layers", ()):
                 raw = anndata.io.read_elem(h5["raw/var"])
                 among = raw.index
-                _add_columns(raw, selection, key_added)
+                _add_columns(raw, selection, KEY)
                 anndata.io.write_elem(h5, "raw/var", raw)
-            _add_columns(var, selection, key_added, among)
+            _add_columns(var, selection, KEY, among)
             anndata.io.write_elem(h5, "var", var)
-            anndata.io.write_elem(h5, f"uns/{key_added}", storable(selection.to_dict()))
+            anndata.io.write_elem(h5, f"uns/{KEY}", storable(selection.to_dict()))
 
 
-def write_new_h5ad(
-    matrix: FeatureMatrix,
-    table: Dataset,
-    path: Path,
-    selection: Selection,
-    key_added: str = "nullforest",
-) -> None:
+def write_new_h5ad(matrix: FeatureMatrix, data: Dataset, path: Path, selection: Selection) -> None:
     """Write the matrix of a 10x file as .h5ad, with its target in `obs` and the selection."""
     import pandas as pd
 
@@ -202,19 +182,16 @@ def write_new_h5ad(
     var = pd.DataFrame(index=pd.Index(matrix.feature_names.astype(object)))
     if matrix.annotations is not None:
         var = matrix.annotations.set_axis(var.index, axis=0)
-    target = table.target
-    outcome: dict[str, Any] = {target.name: target.labels}
-    if target.survival is not None:
-        outcome = {name: target.survival[name] for name in ("event", "time")}
-    elif target.labels is None:
-        outcome = {target.name: target.values[:, 0]}
-    for name, values in outcome.items():
-        column = pd.Series(values, index=table.sample_ids).reindex(obs.index)
-        obs[name] = column if target.labels is None else column.astype("category")
-    data = anndata.AnnData(matrix.X, obs=obs, var=var)
-    annotate(data, selection, key_added)
+    y = data.target.y
+    targets = {name: y[name] for name in y.dtype.names or ()} or {data.target.name: y}
+    for name, target in targets.items():
+        values = pd.Series(target, index=data.sample_ids).reindex(obs.index)
+        is_class = data.target.task == "classification"
+        obs[name] = values.astype("category") if is_class else values
+    cells = anndata.AnnData(matrix.X, obs=obs, var=var)
+    annotate(cells, selection)
     with writing_beside(path) as partial:
-        data.write_h5ad(partial)
+        cells.write_h5ad(partial)
 
 
 def storable(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,13 +202,13 @@ def storable(content: Mapping[str, Any]) -> dict[str, Any]:
     >>> storable({"alpha": 0.05, "seconds": None, "notes": [], "selected": [{"feature": "a"}]})
     {'alpha': 0.05, 'notes': array([], dtype='<U1')}
     """
-    kept: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in content.items():
         if isinstance(value, Mapping):
-            kept[name] = storable(value)
+            result[name] = storable(value)
         elif isinstance(value, list):
-            if all(isinstance(one, str) for one in value):
-                kept[name] = np.array(value, str)
+            if all(isinstance(entry, str) for entry in value):
+                result[name] = np.array(value, str)
         elif value is not None:
-            kept[name] = value
-    return kept
+            result[name] = value
+    return result

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.features.ranks import some_columns, standard_ranks
+from nullforest.data.column_blocks import columns_of, some_rows
+from nullforest.data.ranks import standardised_ranks
 from nullforest.nulls import Kind
 from nullforest.nulls import null as make_null
 from nullforest.nulls.distribution import Floats, Ints, Null
@@ -116,29 +116,24 @@ class GroupSelection:
 
         Columns: group, feature, column (in the data), count, p_value, selected.
         """
-        return self._features.copy()
-
-    @cached_property
-    def _features(self) -> pd.DataFrame:
-        parts = [self._within(int(place)) for place in np.flatnonzero(self.support)]
-        columns = ["group", "feature", "column", "count", "p_value", "selected"]
-        frame = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
-        return frame.reset_index(drop=True)
-
-    def _within(self, place: int) -> pd.DataFrame:
-        features = self.members[place]
-        p = self.feature_pvalues[features]
-        frame = pd.DataFrame(
-            {
+        parts = []
+        for place in np.flatnonzero(self.support):
+            columns = self.members[place]
+            columns = columns[np.lexsort((columns, self.feature_pvalues[columns]))]
+            p = self.feature_pvalues[columns]
+            part = {
                 "group": self.names[place],
-                "feature": self.tally.names[features],
-                "column": features,
-                "count": self.tally.counts[features],
+                "feature": self.tally.names[columns],
+                "column": columns,
+                "count": self.tally.counts[columns],
                 "p_value": p,
                 "selected": decide(p, self.within_alpha, self.error).support,
             }
-        )
-        return frame.iloc[np.lexsort((features, p))]
+            parts.append(pd.DataFrame(part))
+        if not parts:
+            names = ["group", "feature", "column", "count", "p_value", "selected"]
+            return pd.DataFrame(columns=names)
+        return pd.concat(parts, ignore_index=True)
 
     @property
     def feature_support(self) -> NDArray[np.bool_]:
@@ -210,9 +205,9 @@ def select_groups(
     pvalues, expected = np.empty(len(names)), np.empty(len(names))
     counts = np.array([int(tally.counts[features].sum()) for features in members], np.int64)
     for place, features in enumerate(members):
-        own = group_null(model, features, None if shared is None else float(shared[place]))
-        pvalues[place] = float(own.pvalues(counts[place]))
-        expected[place] = own.mean
+        summed = group_null(model, features, None if shared is None else float(shared[place]))
+        pvalues[place] = float(summed.pvalues(counts[place]))
+        expected[place] = summed.mean
     decision = decide(pvalues, alpha, error)
     return GroupSelection(
         names=names,
@@ -245,39 +240,26 @@ def as_groups(groups: GroupsLike, tally: Tally) -> tuple[NDArray[np.str_], list[
     >>> as_groups(["a", "b", "b"], tally)[1]
     [array([0]), array([1, 2])]
     """
-    if not isinstance(groups, Mapping):
-        return _from_labels(groups, tally.n_features)
-    places = {str(name): i for i, name in enumerate(tally.names)}
-    if groups and all(isinstance(v, str) or not np.iterable(v) for v in groups.values()):
-        labels: list[Any] = [None] * tally.n_features
-        for feature, label in groups.items():
-            labels[_place(feature, places, tally.n_features)] = label
-        return _from_labels(np.array(labels, object), tally.n_features)
-    names, members = [], []
-    for name, features in groups.items():
-        found = [_place(feature, places, tally.n_features) for feature in features]
-        names.append(str(name))
-        members.append(np.unique(np.array(found, np.int64)))
-    return _checked(np.array(names, str), members, tally.n_features)
-
-
-def _from_labels(labels: Any, F: int) -> tuple[NDArray[np.str_], list[Ints]]:
-    array = np.asarray(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
-    if array.shape != (F,):
-        raise InputError(f"groups must hold one label for each of the {F} features.")
-    column = pd.Series(array)
-    grouped = ~(column.isna() | (column.astype(str) == "")).to_numpy()
-    codes, values = pd.factorize(column[grouped], sort=True)
-    order = np.argsort(codes, kind="stable")
-    features = np.flatnonzero(grouped)[order]
-    ends = np.cumsum(np.bincount(codes, minlength=len(values)))[:-1]
-    names = np.array([str(value) for value in values], str)
-    return _checked(names, np.split(features, ends), F)
-
-
-def _checked(
-    names: NDArray[np.str_], members: list[Ints], F: int
-) -> tuple[NDArray[np.str_], list[Ints]]:
+    F = tally.n_features
+    if isinstance(groups, Mapping):
+        places = {str(name): i for i, name in enumerate(tally.names)}
+        labelled = all(isinstance(v, str) or not np.iterable(v) for v in groups.values())
+        if groups and labelled:
+            labels = np.full(F, None, object)
+            for feature, label in groups.items():
+                labels[_place(feature, places, F)] = label
+            names, members = _from_labels(labels)
+        else:
+            names = np.array([str(name) for name in groups], str)
+            members = [
+                np.unique(np.array([_place(feature, places, F) for feature in features], np.int64))
+                for features in groups.values()
+            ]
+    else:
+        labels = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+        if labels.shape != (F,):
+            raise InputError(f"groups must hold one label for each of the {F} features.")
+        names, members = _from_labels(labels)
     if len(names) == 0:
         raise InputError("There is no group; give a label for each feature, or lists of features.")
     for name, features in zip(names, members, strict=True):
@@ -287,6 +269,16 @@ def _checked(
                 "and some features must be left outside."
             )
     return names, members
+
+
+def _from_labels(labels: NDArray[Any]) -> tuple[NDArray[np.str_], list[Ints]]:
+    column = pd.Series(labels)
+    grouped = ~(column.isna() | (column.astype(str) == "")).to_numpy()
+    codes, values = pd.factorize(column[grouped], sort=True)
+    order = np.argsort(codes, kind="stable")
+    features = np.flatnonzero(grouped)[order]
+    ends = np.cumsum(np.bincount(codes, minlength=len(values)))[:-1]
+    return np.array([str(value) for value in values], str), np.split(features, ends)
 
 
 def _place(feature: Any, places: Mapping[str, int], F: int) -> int:
@@ -311,14 +303,15 @@ def shared_association(X: Any, members: list[Ints]) -> Floats:
     >>> shared_association(X, [np.array([0, 1, 2]), np.array([1])])
     array([9., 1.])
     """
+    source, _ = columns_of(X)
     result = np.empty(len(members))
     for place, features in enumerate(members):
-        ranks = standard_ranks(some_columns(X, features))
-        S, g = ranks.shape
-        # ‖RᵀR‖² = ‖RRᵀ‖²: the smaller of the two products
-        product = ranks.T @ ranks if g <= S else ranks @ ranks.T
-        own = float((np.square(ranks).sum(axis=0) ** 2).sum())  # 1 each; 0 for constant columns
-        pairs = max(float(np.square(product).sum()) - own, 0.0)
+        ranks = standardised_ranks(some_rows(source, features))
+        g, S = ranks.shape
+        # ‖RRᵀ‖² = ‖RᵀR‖²: the smaller of the two products
+        product = ranks @ ranks.T if g <= S else ranks.T @ ranks
+        diagonal = float((np.square(ranks).sum(axis=1) ** 2).sum())  # 1 each, constant columns 0
+        pairs = max(float(np.square(product).sum()) - diagonal, 0.0)
         if g > 1 and S > 2:
             expected = 1.0 / (S - 1)
             mean = max(pairs / (g * (g - 1)) - expected, 0.0) / (1.0 - expected)

@@ -139,9 +139,8 @@ def find_interactions(
         )
     table = pair_table(edges_of(forest.trees), forest.tally.n_features, ordered=ordered)
     p, overdispersion = _pvalues(table)
-    pairs = table.possible
     # Unseen pairs have a p-value of 1; they only add to the number of tests.
-    decision = decide(p, alpha, error, n_tests=pairs)
+    decision = decide(p, alpha, error, n_tests=table.possible)
     names = forest.tally.names
     frame = pd.DataFrame(
         {
@@ -156,9 +155,8 @@ def find_interactions(
             "selected": decision.support,
         }
     )
-    order = np.lexsort((table.b, table.a, -table.count, p))
-    frame = frame.iloc[order].reset_index(drop=True)
-    frame.attrs = {"pairs": pairs, "overdispersion": overdispersion}
+    frame = frame.iloc[np.lexsort((table.b, table.a, -table.count, p))].reset_index(drop=True)
+    frame.attrs = {"pairs": table.possible, "overdispersion": overdispersion}
     return frame
 
 
@@ -183,49 +181,51 @@ class PairTable:
 def pair_table(edges: Edges, n_features: int, *, ordered: bool) -> PairTable:
     """Count the pairs and compute their expected numbers."""
     apart = edges.parent != edges.child
-    parent, child = edges.parent[apart], edges.child[apart]
-    depth = np.minimum(edges.depth[apart], _DEEPEST)
-    used, place = np.unique(np.concatenate([parent, child]), return_inverse=True)
-    parent, child = place[: len(parent)], place[len(parent) :]
-    n = len(used)
-    levels, level = np.unique(depth, return_inverse=True)
-    shape = (len(levels), n)
-    seen = coo_array((np.ones(len(parent), np.int64), (parent, child)), shape=(n, n)).tocsr()
-    R, C = (
-        np.bincount(level * n + at, minlength=len(levels) * n).reshape(shape).astype(float)
-        for at in (parent, child)
+    ends = np.stack([edges.parent, edges.child])[:, apart]
+    features, place = np.unique(ends, return_inverse=True)
+    parent, child = place.reshape(2, -1)
+    n = len(features)
+    depths, level = np.unique(np.minimum(edges.depth[apart], _DEEPEST), return_inverse=True)
+    counts = coo_array((np.ones(len(parent), np.int64), (parent, child)), shape=(n, n)).tocsr()
+    # Counts a_fd of features as parents and b_gd as children, one row per depth, and their fits.
+    as_parent, as_child = (
+        np.bincount(level * n + feature, minlength=len(depths) * n)
+        .reshape(len(depths), n)
+        .astype(float)
+        for feature in (parent, child)
     )
-    fits = [quasi_independent(row, column) for row, column in zip(R, C, strict=True)]
-    A, B = (np.array([fit[i] for fit in fits], float).reshape(shape) for i in (0, 1))
-    parents, children = int((R.sum(0) > 0).sum()), int((C.sum(0) > 0).sum())
-    both = int(((R.sum(0) > 0) & (C.sum(0) > 0)).sum())
-    possible = parents * children - both
+    fits = [quasi_independent(*margins) for margins in zip(as_parent, as_child, strict=True)]
+    alpha, beta = np.array(fits, float).reshape(len(depths), 2, n).swapaxes(0, 1)
+    is_parent, is_child = as_parent.any(axis=0), as_child.any(axis=0)
+    n_both = int((is_parent & is_child).sum())
+    possible = int(is_parent.sum()) * int(is_child.sum()) - n_both
     if not ordered:
-        seen = (seen + seen.T).tocsr()
-        possible -= both * (both - 1) // 2
-    pairs = seen.tocoo()
+        counts = (counts + counts.T).tocsr()
+        possible -= n_both * (n_both - 1) // 2
+    pairs = counts.tocoo()
     keep = np.ones(pairs.nnz, bool) if ordered else pairs.row < pairs.col
     a, b, count = (x[keep].astype(np.int64) for x in (pairs.row, pairs.col, pairs.data))
 
     def expected_of(i: Ints, j: Ints, *, ordered: bool = ordered) -> Floats:
         """Mean and largest possible number of each pair."""
-        found = np.stack([(A[:, i] * B[:, j]).sum(0), np.minimum(R[:, i], C[:, j]).sum(0)])
-        return found if ordered else found + expected_of(j, i, ordered=True)
+        most = np.minimum(as_parent[:, i], as_child[:, j])
+        both = np.stack([(alpha[:, i] * beta[:, j]).sum(axis=0), most.sum(axis=0)])
+        return both if ordered else both + expected_of(j, i, ordered=True)
 
     expected, trials = expected_of(a, b)
-    top = np.sort(np.argsort(-(R + C).sum(0), kind="stable")[:_LARGEST])
-    i, j = (top[x] for x in np.nonzero(~np.eye(len(top), dtype=bool)))
-    if not ordered:
-        i, j = i[i < j], j[i < j]
-    sample_count = np.asarray(seen[i, j], float).ravel() if len(i) else np.empty(0)
+    largest = np.argsort(-(as_parent + as_child).sum(axis=0), kind="stable")[:_LARGEST]
+    i, j = np.nonzero(
+        ~np.eye(len(largest), dtype=bool) if ordered else np.tri(len(largest), k=-1).T
+    )
+    i, j = np.sort(largest)[i], np.sort(largest)[j]
     return PairTable(
-        a=used[a],
-        b=used[b],
+        a=features[a],
+        b=features[b],
         count=count,
         expected=expected,
         trials=np.maximum(trials, count),
         possible=max(possible, len(count)),
-        sample_count=sample_count,
+        sample_count=np.asarray(counts[i, j], float).ravel() if len(i) else np.empty(0),
         sample_expected=expected_of(i, j)[0],
     )
 
@@ -245,36 +245,33 @@ def quasi_independent(rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
     total = columns.sum()
     if total == 0:
         return np.zeros_like(rows), np.zeros_like(columns)
-    alpha, beta = rows / total, columns.copy()
+    beta = columns.copy()
     for _ in range(_ROUNDS):
-        left = np.maximum(beta.sum() - beta, 1e-9 * total)  # one child alone has no other
-        fresh = rows / left
-        right = np.maximum(fresh.sum() - fresh, 1e-12)
-        new = np.where(columns > 0, columns / right, 0.0)
-        done = np.allclose(new, beta, rtol=1e-10, atol=0)
-        alpha, beta = fresh, new
-        if done:
+        alpha = rows / np.maximum(beta.sum() - beta, 1e-9 * total)  # one child alone has no other
+        previous = beta
+        beta = np.where(columns > 0, columns / np.maximum(alpha.sum() - alpha, 1e-12), 0.0)
+        if np.allclose(beta, previous, rtol=1e-10, atol=0):
             break
     return alpha, beta
 
 
 def _pvalues(table: PairTable) -> tuple[Floats, float]:
     """p-values of the pairs that occur, and the overdispersion τ."""
-    within = np.ones(len(table.sample_count), bool)
     expected, count = table.sample_expected, table.sample_count
+    bulk = np.ones(len(count), bool)
     overdispersion = 0.0
-    while within.any():
-        excess = (count - expected)[within] ** 2 - expected[within]
-        overdispersion = max(float(excess.sum() / np.square(expected[within]).sum()), 0.0)
+    while bulk.any():
+        excess = (count - expected)[bulk] ** 2 - expected[bulk]
+        overdispersion = max(float(excess.sum() / np.square(expected[bulk]).sum()), 0.0)
         outside = negative_binomial_tail(count, expected, overdispersion) < 1 / max(len(count), 1)
-        if not np.any(outside & within):  # pairs only ever leave, so this ends
+        if not np.any(outside & bulk):  # pairs only ever leave, so this ends
             break
-        within &= ~outside
+        bulk &= ~outside
     share = np.clip(table.expected / table.trials, 0.0, 1.0)
     binomial = stats.binom.sf(table.count - 1, table.trials, share)
     wider = negative_binomial_tail(table.count.astype(float), table.expected, overdispersion)
-    p = np.maximum(binomial, wider)
-    return np.where(table.count < table.expected + 1, 1.0, np.clip(p, 0.0, 1.0)), overdispersion
+    p = np.clip(np.maximum(binomial, wider), 0.0, 1.0)
+    return np.where(table.count < table.expected + 1, 1.0, p), overdispersion
 
 
 def negative_binomial_tail(count: Floats, mean: Floats, overdispersion: float) -> Floats:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from nullforest.data.shadowed_table import FEW_FEATURES
+
 #: A probe is evaluated this many times as often as a feature is a candidate (where possible), so
 #: that its wins are thinned by q = 2/3, which leaves room to scale q up to the counts.
 EVALUATIONS_PER_CANDIDATE = 1.5
@@ -20,7 +22,7 @@ FEWEST_OF_ALL = 300
 #: With fewer features the probes add at most this many times the evaluations of the forest: with
 #: one stratum, and with several, each of which needs its own. There are no fewer than 100, which
 #: are as well calibrated as 300 with 10 to 100 features; 60 were not.
-FEW_FEATURES, SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 500, 1, 4, 100
+SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 1, 4, 100
 #: Increase of the number of probes for each further stratum, as a share.
 PER_STRATUM = 0.15
 #: From this number of features the share of the cost decides alone, up to this many probes.

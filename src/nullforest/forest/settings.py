@@ -167,9 +167,8 @@ class ForestSettings:
         """
         S, F = shape
         most = MOST_BLOCK_CANDIDATES if blocks and shadows else MOST_CANDIDATES
+        self.check_candidates(F)
         C = default_candidates(F, most) if self.candidates is None else self.candidates
-        if C > F:
-            raise refused("candidates", C, f"must lie between 1 and the {F} features of X.")
         if self.draw == "tree" and self.pool not in (None, C):
             raise InputError(
                 Sentence(
@@ -203,6 +202,12 @@ class ForestSettings:
             seed=self.seed,
             first_tree=self.first_tree,
         )
+
+    def check_candidates(self, n_features: int) -> None:
+        """Refuse more candidates than there are features that vary."""
+        if (self.candidates or 0) > n_features:
+            bounds = f"must lie between 1 and the {n_features} features of X that vary."
+            raise refused("candidates", self.candidates, bounds)
 
     def check_extends(self, earlier: TreeSettings, n_samples: int) -> None:
         """Refuse settings that are neither defaults nor those of an earlier forest."""

@@ -53,7 +53,7 @@ def make_probes(
         numbers,
         list(strata.copies),
         seed,
-        *evaluation_rates(table.shape[1], settings.pool, settings.candidates),
+        *evaluation_rates(table.n_varying, settings.pool, settings.candidates),
         list(sides),
         np.concatenate(rankings),
         np.concatenate(weights),

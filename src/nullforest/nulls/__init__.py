@@ -1,13 +1,13 @@
 """Null distributions of selection counts: one hierarchical count model with three stages.
 
-The stages are the mean (`mean`), the overdispersion (`overdispersion`) and the tail (`tail`) of the
-count of a null feature. The sources `paper`, `bagged`, `probes` and `shadows` supply its rates;
-`constants` lists what was set by hand. A new null model is a module with a function `from_tally`,
-named here.
+The stages are the mean and the overdispersion (`bulk`) and the tail (`tail`) of the count of a null
+feature. The sources `paper`, `bagged`, `probes` and `shadows` supply its rates; `constants` lists
+what was set by hand. A new null model is a module with a function `from_tally`, named here.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Literal
 
 from nullforest._util.errors import InputError
@@ -21,9 +21,15 @@ KINDS: tuple[Kind, ...] = ("auto", "probes", "shadows", "bagged", "paper")
 
 __all__ = ["KINDS", "Kind", "Null", "NullDistribution", "null"]
 
+#: Null distributions of the tallies that are in use, by the identity of the tally: they are
+#: estimated once. A tally never changes, and an entry goes with its tally.
+_estimated: dict[int, tuple[weakref.ref[Tally], dict[Kind, Null]]] = {}
+
 
 def null(tally: Tally, kind: Kind = "auto") -> Null:
     """The null distribution of the selection count.
+
+    It is estimated once: a second call with the same tally and kind returns the same object.
 
     Parameters
     ----------
@@ -51,38 +57,37 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     """
     if not (isinstance(kind, str) and kind in KINDS):
         raise InputError(f"There is no null model {kind!r}; choose one of {', '.join(KINDS)}.")
-    by_user = kind != "auto"
-    kind = kind if by_user else _best_kind(tally)
-    if kind == "shadows":
-        return shadows.from_tally(tally)
-    if kind == "probes":
-        return probes.from_tally(tally)
-    if tally.shadows is not None:
+    best: Kind = "paper"
+    if tally.candidates is not None:
+        if tally.null_columns is not None and len(tally.null_columns):
+            best = tally.null_columns.kind
+        elif tally.couplings is not None and tally.splitter == "best":
+            best = "bagged"
+    model = best if kind == "auto" else kind
+    mixed = "" if model in ("probes", "shadows") else mixed_levels(tally.levels)
+    if mixed and kind == "auto":
         raise InputError(
-            f'The features of this forest compete with their shadows; use null="shadows", or grow '
-            f'with shadows=0 for null="{kind}".'
-        )
-    wrong = mixed_levels(tally.levels)
-    if wrong and not by_user:
-        raise InputError(
-            f"{wrong} Use nf.grow(X, y), or ForestSelector() without a forest: they test each "
+            f"{mixed} Use nf.grow(X, y), or ForestSelector() without a forest: they test each "
             "column against virtual probes of its own kind."
         )
-    if kind == "bagged":
-        model: Null = bagged.from_tally(tally)
-    else:
-        model = paper.from_tally(tally, best=bool(wrong) or _best_kind(tally) == "paper")
-    if wrong:
-        model.notes = (f"{wrong} These p-values are not valid.", *model.notes)
-    return model
-
-
-def _best_kind(tally: Tally) -> Kind:
-    """Shadows or probes where the forest has any, else couplings, else the paper's null model."""
-    if tally.shadows is not None and tally.candidates is not None:
-        return "shadows"
-    if tally.probes is not None and len(tally.probes) and tally.candidates is not None:
-        return "probes"
-    if tally.couplings is not None and tally.candidates is not None and tally.splitter == "best":
-        return "bagged"
-    return "paper"
+    if model in ("bagged", "paper") and tally.shadows is not None:
+        raise InputError(
+            f'The features of this forest compete with their shadows; use null="shadows", or grow '
+            f'with shadows=0 for null="{model}".'
+        )
+    number = id(tally)
+    if number not in _estimated:
+        forgotten = weakref.ref(tally, lambda _: _estimated.pop(number, None))
+        _estimated[number] = forgotten, {}
+    of_tally = _estimated[number][1]
+    if model not in of_tally:
+        if model == "paper":
+            found: Null = paper.from_tally(tally, best=bool(mixed) or best == "paper")
+        else:
+            found = {"bagged": bagged, "probes": probes, "shadows": shadows}[model].from_tally(
+                tally
+            )
+        if mixed:
+            found.notes = (f"{mixed} These p-values are not valid.", *found.notes)
+        of_tally[model] = found
+    return of_tally[model]

@@ -26,10 +26,9 @@ import numpy as np
 from nullforest._util.errors import InputError
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
+from nullforest.nulls.bulk import NEGLIGIBLE, bulk_end, estimate_scale, log_likelihood, pi0
 from nullforest.nulls.distribution import Ints, StratifiedNull
-from nullforest.nulls.mean import bulk_end, estimate_scale, pi0
-from nullforest.nulls.overdispersion import NEGLIGIBLE, log_likelihood
-from nullforest.nulls.paper import dispersion
+from nullforest.nulls.paper import dispersion, expected_dispersion
 from nullforest.nulls.rates import RateModel, TreeLoads, relative_to_mean, saturation
 from nullforest.tallies.tally import Tally
 
@@ -59,19 +58,33 @@ def from_tally(tally: Tally) -> StratifiedNull:
     >>> null.kind, bool(null.sf(12) > 1e-3)
     ('bagged', True)
     """
-    _check(tally)
-    assert tally.couplings is not None
-    counts, trees = tally.counts, TreeLoads.of(tally)
-    all_couplings = tally.couplings.sum(0, dtype=np.int64)
+    if tally.splitter == "random":
+        raise InputError(
+            "The bagged null model does not describe forests with random cut points (ExtraTrees). "
+            'Grow a forest with nullforest.grow, which has probes, or use null="paper", which does '
+            "not hold its level with many trees."
+        )
+    if tally.couplings is None:
+        raise InputError(
+            "The bagged null model needs the couplings of the nodes, which this tally does not "
+            "hold. Take the tally from the fitted forest (nullforest.tally)."
+        )
+    if tally.candidates is None:
+        raise InputError(
+            "The bagged null model needs the number of features compared at each node. Give "
+            "candidates when the tally is made."
+        )
+    varying, trees = tally.varying, TreeLoads.of(tally)
+    counts, all_couplings = tally.counts[varying], tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())
     rates = RateModel(all_couplings, trees, 1.0)
     while True:
-        lost = np.flatnonzero(counts > cutoff)
+        lost = np.flatnonzero(tally.counts > cutoff)
         couplings = all_couplings - tally.couplings[lost].sum(0, dtype=np.int64)
         if couplings.sum() > 0:  # else those of the last round
             rates = RateModel(couplings, trees, couplings.sum() / trees.n_nodes)
         model = with_estimated_mean(rates, counts)
-        lower = model.quantile(1 / tally.n_features)  # about one null feature exceeds it
+        lower = model.quantile(1 / tally.n_varying)  # about one null feature exceeds it
         if not np.any(counts[counts <= cutoff] > lower):
             break
         cutoff = lower
@@ -80,9 +93,10 @@ def from_tally(tally: Tally) -> StratifiedNull:
         "bagged",
         [average],
         np.zeros(tally.n_features, np.int64),
+        varying=varying,
         diagnostics={
             "pi0": pi0(average, counts),
-            "dispersion": dispersion(tally, counts[counts <= cutoff]),
+            "dispersion": dispersion(counts[counts <= cutoff], expected_dispersion(tally)),
             "coupling_factor": factor,
         },
         notes=_notes(tally),
@@ -94,7 +108,7 @@ def with_estimated_mean(rates: RateModel, counts: Ints) -> BinomialMixture:
     F = len(counts)
     start = max(float(counts.mean()), 0.5 / F)  # of the search; not below half of the mean
     each, weights = rates.rates(2 * start)
-    if 1 < F < constants.FEW_FEATURES:
+    if 1 < F < constants.BULK_FEATURES:
         each, weights = relative_to_mean(each, weights, F)
     trials, chances, weights = rates.trees.components(each, weights, 2 * start)
 
@@ -125,30 +139,11 @@ def _average(
     return float(np.exp(weights @ logs)), BinomialMixture.average(models, weights)
 
 
-def _check(tally: Tally) -> None:
-    if tally.splitter == "random":
-        raise InputError(
-            "The bagged null model does not describe forests with random cut points (ExtraTrees). "
-            'Grow a forest with nullforest.grow, which has probes, or use null="paper", which does '
-            "not hold its level with many trees."
-        )
-    if tally.couplings is None:
-        raise InputError(
-            "The bagged null model needs the couplings of the nodes, which this tally does not "
-            "hold. Take the tally from the fitted forest (nullforest.tally)."
-        )
-    if tally.candidates is None:
-        raise InputError(
-            "The bagged null model needs the number of features compared at each node. Give "
-            "candidates when the tally is made."
-        )
-
-
 def _notes(tally: Tally) -> tuple[str, ...]:
     notes = []
-    if tally.n_features < constants.FEW_FEATURES:
+    if tally.n_varying < constants.BULK_FEATURES:
         notes.append(
-            f"The null mean is estimated from only {tally.n_features} features; p-values are "
+            f"The null mean is estimated from only {tally.n_varying} features; p-values are "
             "approximate. A forest grown by nullforest (nf.grow) has shadows for few features."
         )
     if (load := saturation(tally)) > 1:

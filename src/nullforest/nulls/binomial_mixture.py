@@ -58,6 +58,12 @@ class BinomialMixture:
         self.chances: Floats = chance[order]
         self.weights: Floats = mass[order] / mass[order].sum()
         self.means = self.trials * self.chances  # in rising order
+        #: Expected count, and the largest possible one.
+        self.mean = float(self.weights @ self.means)
+        self.largest = int(self.trials.max(initial=0))
+        # Whether the pmf adds to one: with trials that are not whole it does not near p = 1.
+        self._exact_table = bool(np.all(self.trials[self.chances > _NEAR_ONE] % 1 == 0))
+        self._components = self.trials, self.chances, self.weights
 
     @classmethod
     def average(cls, parts: Sequence[BinomialMixture], weights: ArrayLike) -> BinomialMixture:
@@ -80,20 +86,10 @@ class BinomialMixture:
         return BinomialMixture(self.trials, factor * self.chances, self.weights)
 
     @property
-    def mean(self) -> float:
-        """Expected count."""
-        return float(self.weights @ self.means)
-
-    @property
     def variance(self) -> float:
         """Variance of the count: the mean of the variances and the variance of the means."""
         within = self.means * (1 - self.chances)
         return float(self.weights @ within + self.weights @ (self.means - self.mean) ** 2)
-
-    @property
-    def largest(self) -> int:
-        """Largest possible count."""
-        return int(self.trials.max())
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k); k may lie anywhere on the line."""
@@ -114,28 +110,14 @@ class BinomialMixture:
         near = (values >= 0) & (values < len(table))
         result[near] = table[values[near].astype(int)]
         far = np.flatnonzero((values >= len(table)) & (values <= self.largest))
-        result[far] = (self._direct_sf if upper else self._direct_pmf)(values[far])
+        if upper:
+            result[far] = _binomial.sf(*self._components, values[far])
+        else:
+            result[far] = [
+                _binomial.pmf(*self._components, int(at), int(at))[0] for at in values[far]
+            ]
         result[values > self.largest] = 0.0
         return result[place].reshape(k.shape)
-
-    def _direct_sf(self, k: Floats) -> Floats:
-        """P(count > k) for whole k ≥ 0."""
-        return _binomial.sf(self.trials, self.chances, self.weights, k)
-
-    def _direct_pmf(self, k: Floats) -> Floats:
-        """P(count = k) for whole k ≥ 0, one by one."""
-        each = (self._range(int(at), int(at))[0] for at in k)
-        return np.fromiter(each, float, len(k))
-
-    def _range(self, first: int, last: int) -> Floats:
-        """P(count = k) for k from `first` to `last`."""
-        return _binomial.pmf(self.trials, self.chances, self.weights, first, last)
-
-    @cached_property
-    def _exact_table(self) -> bool:
-        """Whether the pmf adds to one: with trials that are not whole it does not near p = 1."""
-        near_one = self.chances > _NEAR_ONE
-        return bool(np.all(self.trials[near_one] % 1 == 0))
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
@@ -149,13 +131,13 @@ class BinomialMixture:
         while end < limit and self.beyond(end) > _NEGLIGIBLE:
             end *= 2
         end = min(end, limit)
-        pmf = self._range(0, end)
+        pmf = _binomial.pmf(*self._components, 0, end)
         sf = np.cumsum(np.append(self.beyond(end), pmf[:0:-1]))[::-1]
         return pmf, np.minimum(sf, 1.0)
 
     def beyond(self, k: int) -> float:
         """P(count > k) for one k ≥ 0, without making the table."""
-        return float(self._direct_sf(np.array([k], float))[0])
+        return float(_binomial.sf(*self._components, np.array([k], float))[0])
 
     def quantile(self, tail: float) -> int:
         """Smallest k with P(count > k) ≤ tail."""
@@ -170,15 +152,16 @@ class BinomialMixture:
     def cells(self, edges: NDArray[np.int64]) -> Floats:
         """P(edges[i−1] < count ≤ edges[i]) for rising edges, from zero to the first; no tails."""
         if edges[-1] < (_LONGEST_TABLE if self._exact_table else _FEW_COUNTS):
-            pmf = self._range(0, int(edges[-1]))
+            pmf = _binomial.pmf(*self._components, 0, int(edges[-1]))
             return np.asarray(np.add.reduceat(pmf, np.append(0, edges[:-1] + 1)))
-        return np.asarray(np.diff(1.0 - self._direct_sf(edges.astype(float)), prepend=0.0))
+        tails = _binomial.sf(*self._components, edges.astype(float))
+        return np.asarray(np.diff(1.0 - tails, prepend=0.0))
 
     def mean_up_to(self, k: int) -> float:
         """E[count | count ≤ k]; k where no count is so low."""
         if k < 1:
             return 0.0
-        total, below = _binomial.lower(self.trials, self.chances, self.weights, k)
+        total, below = _binomial.lower(*self._components, k)
         return below / total if total > 0 else float(k)
 
     def mean_excess(self, k: int) -> float:
@@ -244,8 +227,8 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
     start = np.flatnonzero(np.concatenate([[True], np.diff(cell) > 0]))
     size = np.diff(np.append(start, len(rates)))
     mass = np.add.reduceat(weights, start)
-    kept = np.repeat(mass > 0, size)
-    rates, weights, size, mass = rates[kept], weights[kept], size[mass > 0], mass[mass > 0]
+    used = np.repeat(mass > 0, size)
+    rates, weights, size, mass = rates[used], weights[used], size[mass > 0], mass[mass > 0]
     start = np.cumsum(size) - size
     centre = np.add.reduceat(weights * rates, start) / mass
     apart = rates - np.repeat(centre, size)

@@ -25,7 +25,7 @@ PSEUDO_COUNT = 0.5
 #: With fewer features, less than ten lie beyond the bulk, so it is widened in proportion; and
 #: features share the nodes noticeably.
 #: [features; none; bagged]
-FEW_FEATURES = 100
+BULK_FEATURES = 100
 #: A stratum with fewer in its bulk takes the common scale: 1/√100 is a 10 % standard error.
 #: [selections; none; probes]
 STRATUM_SELECTIONS = 100

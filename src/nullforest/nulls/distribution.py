@@ -19,19 +19,26 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Share of the features whose extrapolated tails are worth a note.
+MANY = 0.5
 
 
 class NullDistribution(ABC):
     """Distribution of the selection count of a null feature: one that is independent of the target.
 
-    `pmf` and `sf` describe one feature; `pvalues` tests all features of a forest.
+    `pmf` and `sf` describe one feature; `pvalues` tests all features of a forest. Constant
+    features, which cannot be selected, have the p-value 1 and the expected count 0.
 
     Attributes
     ----------
     kind : str
         Name of the null model: "paper", "bagged", "probes" or "shadows".
     n_features : int
-        Number of features that the expected number of false positives refers to.
+        Number of features that are tested: those that vary.
+    largest : int
+        Largest possible count.
+    varying : (F,) bool or None
+        Whether each feature varies; None where all do.
     feature_strata : (F,) int or None
         Stratum of each feature; None where all features have one null distribution.
     notes : tuple of str
@@ -40,6 +47,8 @@ class NullDistribution(ABC):
 
     kind: str
     n_features: int
+    largest: int
+    varying: NDArray[np.bool_] | None = None
     feature_strata: Ints | None = None
     notes: tuple[str, ...] = ()
 
@@ -47,11 +56,6 @@ class NullDistribution(ABC):
     @abstractmethod
     def mean(self) -> float:
         """Expected count of a null feature."""
-
-    @property
-    @abstractmethod
-    def largest(self) -> int:
-        """Largest possible count."""
 
     @abstractmethod
     def pmf(self, k: ArrayLike) -> Floats:
@@ -71,7 +75,8 @@ class NullDistribution(ABC):
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed at the level `alpha`."""
-        return np.full(self.n_features, self.threshold(alpha))
+        F = self.n_features if self.varying is None else len(self.varying)
+        return np.full(F, self.threshold(alpha))
 
     def expected_false_positives(self, threshold: float) -> float:
         """Expected number of null features with a count greater than `threshold`."""
@@ -95,11 +100,14 @@ class NullDistribution(ABC):
             p = p - 0.5 * self.pmf(values)
         # Only a count above the largest possible one has probability zero; others may underflow.
         p = np.where(values <= self.largest, np.maximum(p, np.finfo(float).tiny), p)
-        return np.asarray(p[place].reshape(counts.shape))
+        p = np.asarray(p[place].reshape(counts.shape))
+        return p if self.varying is None else np.where(self.varying, p, counts <= 0)
 
     def expected_counts(self) -> Floats:
         """Expected count of each feature under the null."""
-        return np.full(self.n_features, self.mean)
+        if self.varying is None:
+            return np.full(self.n_features, self.mean)
+        return np.where(self.varying, self.mean, 0.0)
 
     def stratum(self, number: int) -> NullDistribution:
         """Null distribution of one stratum alone."""
@@ -127,8 +135,6 @@ class NullDistribution(ABC):
         return {"null": self.kind, "expected_count": self.mean}
 
 
-#: Share of the features whose extrapolated tails are worth a note.
-MANY = 0.5
 #: Short name, as in `null: Null`.
 Null = NullDistribution
 
@@ -147,7 +153,9 @@ class StratifiedNull(NullDistribution):
     distributions : sequence of BinomialMixture, Spliced or Rescaled
         One per stratum.
     feature_strata : (F,) int
-        Stratum of each feature, an index into `distributions`.
+        Stratum of each feature, an index into `distributions`; any for constant features.
+    varying : (F,) bool, optional
+        Whether each feature varies; all do where not given.
     diagnostics : dict, or callable without arguments that returns one
         What `describe` tells besides the expected count.
     notes : tuple of str
@@ -171,15 +179,19 @@ class StratifiedNull(NullDistribution):
         distributions: Sequence[BinomialMixture | Spliced | Rescaled],
         feature_strata: Ints,
         *,
+        varying: NDArray[np.bool_] | None = None,
         diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
         self.distributions: list[BinomialMixture | Spliced | Rescaled] = list(distributions)
         self.feature_strata: Ints = feature_strata
-        self.n_features = len(feature_strata)
-        sizes = np.bincount(feature_strata, minlength=len(self.distributions))
+        self.varying = None if varying is None or varying.all() else varying
+        tested = feature_strata if self.varying is None else feature_strata[self.varying]
+        self.n_features = len(tested)
+        sizes = np.bincount(tested, minlength=len(self.distributions))
         self.shares: Floats = sizes / self.n_features
+        self.largest = max(d.largest for d in self.distributions)
         self.diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] = diagnostics or {}
         self.notes = notes
 
@@ -187,11 +199,6 @@ class StratifiedNull(NullDistribution):
     def mean(self) -> float:
         """Expected count of a null feature, over all strata."""
         return float(self.shares @ [d.mean for d in self.distributions])
-
-    @property
-    def largest(self) -> int:
-        """Largest possible count."""
-        return max(d.largest for d in self.distributions)
 
     def pmf(self, k: ArrayLike) -> Floats:
         """Probability that a null feature is selected exactly k times."""
@@ -213,20 +220,21 @@ class StratifiedNull(NullDistribution):
         counts = np.asarray(counts)
         if len(self.distributions) == 1:
             return super().pvalues(counts, mid=mid)
-        if counts.shape != (self.n_features,):
+        if counts.shape != self.feature_strata.shape:
             raise InputError(
                 f"These features are tested in {len(self.distributions)} strata; give one count "
-                f"for each of the {self.n_features} features, in their order."
+                f"for each of the {len(self.feature_strata)} features, in their order."
             )
-        p = np.empty(self.n_features)
+        p = np.empty(len(counts))
         for number in range(len(self.distributions)):
-            here = self.feature_strata == number
-            p[here] = self.stratum(number).pvalues(counts[here], mid=mid)
-        return p
+            members = self.feature_strata == number
+            p[members] = self.stratum(number).pvalues(counts[members], mid=mid)
+        return p if self.varying is None else np.where(self.varying, p, counts <= 0)
 
     def expected_counts(self) -> Floats:
         """Expected count of each feature under the null: the mean of its stratum."""
-        return np.array([d.mean for d in self.distributions])[self.feature_strata]
+        means = np.array([d.mean for d in self.distributions])[self.feature_strata]
+        return means if self.varying is None else np.where(self.varying, means, 0.0)
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed for every stratum to be held at `alpha`."""
@@ -252,7 +260,7 @@ class StratifiedNull(NullDistribution):
     def scaled(self, factor: float) -> StratifiedNull:
         """Null distribution for `factor` times as many such trees."""
         longer = [d.scale_trials(factor) for d in self.distributions]
-        return StratifiedNull(self.kind, longer, self.feature_strata)
+        return StratifiedNull(self.kind, longer, self.feature_strata, varying=self.varying)
 
     def describe(self) -> dict[str, Any]:
         """Parameters and diagnostics of the null model."""

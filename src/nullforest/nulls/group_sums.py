@@ -97,17 +97,13 @@ class SumNull(NullDistribution):
         self.rest_variance = rest_variance
         self.kind = kind
         self.n_features = 1
+        self.largest = sum(unit.number * (len(unit.pmf) - 1) for unit in units)
         self._beyond = float(sum(unit.number * unit.beyond for unit in units))
 
     @cached_property
     def _free_mean(self) -> float:
         """Mean when the total is not given."""
         return float(sum(unit.number * unit.mean for unit in self.units))
-
-    @property
-    def largest(self) -> int:
-        """Largest count that is not beyond all tables."""
-        return sum(unit.number * (len(unit.pmf) - 1) for unit in self.units)
 
     def _log_moment(self, s: float) -> float:
         return sum(unit.number * unit.log_moment(s) for unit in self.units)
@@ -245,6 +241,10 @@ def group_null(
     100.0
     """
     features = np.unique(np.asarray(members, np.int64))
+    if len(features) and null.varying is not None:
+        features = features[null.varying[features]]
+        if len(features) == 0:  # constant features are never selected
+            return SumNull([], np.inf, null.kind)
     g, F = len(features), null.n_features
     if not 1 <= g < F:
         raise InputError(
@@ -265,7 +265,9 @@ def group_null(
         for stratum, inside in enumerate(np.bincount(strata[features]))
         for number, size in unit_sizes(int(inside), ratio)
     ]
-    outside = np.bincount(np.delete(strata, features), minlength=len(single))
+    varies = np.ones(len(strata), bool) if null.varying is None else null.varying.copy()
+    varies[features] = False
+    outside = np.bincount(strata[varies], minlength=len(single))
     variances = [Unit(*_truncated(d, 1.0), 1).variance for d in single]
     rest = float(outside @ np.array(variances))
     known = F - g >= constants.NORMAL_REST and rest > 0

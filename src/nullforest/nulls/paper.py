@@ -75,8 +75,8 @@ class PaperNull(NullDistribution):
         self.n_features = n_features
         self.group_size = group_size
         self._nodes, self._pools = nodes, pools
-        self._n_nodes = int(nodes.sum())
-        self._known: LatticeTable | None = None
+        self.largest = int(nodes.sum())
+        self._values: LatticeTable | None = None
 
     def group(self, size: int) -> PaperNull:
         """Null distribution of the summed count of `size` features.
@@ -98,23 +98,18 @@ class PaperNull(NullDistribution):
     @property
     def mean(self) -> float:
         """Expected count: every node is won by some feature, each equally likely."""
-        return self._n_nodes * self.group_size / self.n_features
+        return self.largest * self.group_size / self.n_features
 
     @property
     def variance(self) -> float:
         """Variance of the count."""
         return self._table().total.tilted(0.0).deviation ** 2
 
-    @property
-    def largest(self) -> int:
-        """All nodes of all trees."""
-        return self._n_nodes
-
     def _table(self, deviations: float = 0.0) -> LatticeTable:
-        if self._known is None:
+        if self._values is None:
             total = _tree_sum(self._nodes, self._pools, self.n_features, self.group_size)
-            self._known = LatticeTable(total, deviations)
-        return self._known
+            self._values = LatticeTable(total, deviations)
+        return self._values
 
     def _ends(self, k: Floats) -> tuple[int, int]:
         """Smallest and largest k, as far as counts are possible."""
@@ -207,7 +202,8 @@ def from_tally(tally: Tally, *, best: bool) -> PaperNull:
     The note advises what every interface offers: the null model "auto", or, where the paper's is
     the `best` one for this tally, a forest that has others.
     """
-    null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_features)
+    null = PaperNull(tally.nodes_per_tree, tally.pool_per_tree, tally.n_varying)
+    null.varying = tally.varying if tally.n_constant else None
     candidates = "" if tally.candidates is None else f" and {tally.candidates} candidates"
     size = f"{tally.n_trees} tree{'s' if tally.n_trees > 1 else ''}{candidates}"
     remedy = f"A forest grown by nullforest, with {size}, has a null model that accounts for it."
@@ -221,18 +217,23 @@ def from_tally(tally: Tally, *, best: bool) -> PaperNull:
     return null
 
 
-def dispersion(tally: Tally, counts: Ints) -> float:
-    """Variance ÷ mean of some features' counts, relative to the paper's null model.
+def expected_dispersion(tally: Tally) -> float:
+    """Variance ÷ mean of a feature's count in the paper's null model.
 
-    There each tree adds B_t · Bin(K_t, 1/F_t), B_t ~ Bernoulli(F_t/F), independently. The ratio is
-    near 1 where its assumptions hold and grows with the number of trees, since the sample
-    association of a null feature is the same in all trees.
+    Each tree adds B_t · Bin(K_t, 1/F_t), B_t ~ Bernoulli(F_t/F), independently of the others.
     """
-    if len(counts) < 2 or counts.mean() == 0:
-        return float("nan")
     nodes, pool = tally.nodes_per_tree.astype(float), tally.pool_per_tree.astype(float)
-    mean = nodes / tally.n_features
-    second = mean * (1 - 1 / pool) + pool / tally.n_features * (nodes / pool) ** 2
-    expected = float((second - mean**2).sum() / mean.sum()) if nodes.any() else 1.0
-    observed = float(counts.var(ddof=1) / counts.mean())
-    return observed / expected if expected > 0 else float("nan")
+    mean = nodes / tally.n_varying
+    second = mean * (1 - 1 / pool) + pool / tally.n_varying * (nodes / pool) ** 2
+    return float((second - mean**2).sum() / mean.sum()) if nodes.any() else 1.0
+
+
+def dispersion(counts: Ints, expected: float) -> float:
+    """Variance ÷ mean of some features' counts, relative to that expected by the paper.
+
+    The ratio is near 1 where its assumptions hold and grows with the number of trees, since the
+    sample association of a null feature is the same in all trees.
+    """
+    if len(counts) < 2 or counts.mean() == 0 or expected <= 0:
+        return float("nan")
+    return float(counts.var(ddof=1) / counts.mean()) / expected

@@ -1,9 +1,27 @@
-"""Rates at which null features are selected, given the nodes and trees of a forest.
+"""Rates at which null features are selected, given their association in the whole sample.
 
-A null feature with latent contrasts z is selected at the rate g(z) = Σ_i E[H | z, r_i] · c, the
-mean over the nodes i that null features won (see `contrasts`), relative to the mean null feature. A
-tree that uses a feature gains little from it below, so the rate saturates within a tree: with K_t
-nodes for null features and a pool of F_t features,
+**One node.** A null feature has m latent contrasts z_1 … z_m ~ N(0, 1), its chance association with
+the target in the whole sample (*sample association*). At a node of coupling r its score is
+max_j |√r z_j + √(1−r) ε_j| with fresh ε, and it wins when its score exceeds those of its c−1
+competitors, whose largest has the distribution function H(s) = G(s)^(c−1), G(s) = (2Φ(s)−1)^m. So
+it wins with probability
+
+    E[H(score) | z, r] = ∫ 1 − Π_j a(s, z_j) dH(s),
+    a(s, z) = Φ((s − √r z)/√(1−r)) − Φ((−s − √r z)/√(1−r)).
+
+Averaged over z that is 1/c exactly, whatever r, since c exchangeable scores compete; `win_table`
+holds the ratio of the two, so every row of it has mean 1. Nothing is random:
+
+- over s, the trapezium rule in log(−log H(s)), on which the integrand is smooth and dies away at
+  both ends, so that the rule converges faster than any power of its step;
+- over z, Gauss–Legendre panels for M = max_j |z_j|, which reach as deep into the tail as one
+  likes, times a Gauss rule of the other m−1 contrasts given M. These are independent half-normals
+  truncated at M, and symmetric, so one point per multiset of nodes is enough.
+
+**A forest.** A null feature with latent contrasts z is selected at the rate
+g(z) = Σ_i E[H | z, r_i] · c, the mean over the nodes i that null features won, relative to the mean
+null feature. A tree that uses a feature gains little from it below, so the rate saturates within a
+tree: with K_t nodes for null features and a pool of F_t features,
 
     s(z) = Σ_t (F_t/F) · (1 − exp(−K_t g(z)/F_t)),   scaled to mean 1.
 
@@ -27,25 +45,190 @@ its count is Bin(J·K, μ₀ s/(T p K)), K the mean number of nodes per tree, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import factorial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from nullforest._util.search import bisect
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import merge_rates
-from nullforest.nulls.contrasts import COUPLINGS, TABLE_COUPLINGS, latent_grid, win_table
 from nullforest.nulls.distribution import Floats, Ints
-from nullforest.tallies.tally import Tally
+from nullforest.tallies.tally import COUPLING_EDGES, Tally
 
-# Numerical constants.
+#: The coupling that stands for each bin of `COUPLING_EDGES`: the geometric middle, but the lower
+#: third of the open first bin, and the lower end of the last, above which r hardly matters.
+COUPLINGS: Floats = np.concatenate(
+    [[0.002], np.sqrt(COUPLING_EDGES[1:-2] * COUPLING_EDGES[2:-1]), [0.98]]
+)
+
+#: Rows of the table: the coupling of every bin, and one between neighbours for scaled couplings.
+_STEPS_PER_BIN = 2
+TABLE_COUPLINGS: Floats = np.exp(
+    np.interp(
+        np.arange(_STEPS_PER_BIN * (len(COUPLINGS) - 1) + 1) / _STEPS_PER_BIN,
+        np.arange(len(COUPLINGS)),
+        np.log(COUPLINGS),
+    )
+)
+
+#: Panels of M = max|z| as (end, panels up to it): fine to 8, where the tail is 1e-15, and then
+#: coarse to 20, where it is 1e-88.
+_PANELS = ((8.0, 16), (12.0, 4), (20.0, 2))
+_NODES_PER_PANEL = 7
+_INNER_NODES = 6  # per contrast other than the largest: exact for polynomials in z² of degree 11
+_LOG_STEP = 0.3  # step of log(−log H): the narrowest feature, at r = .98, is about .5 wide
+_LOG_RANGE = (-16.2, 3.6)  # −log H from 1e-7 to 36: what lies outside weighs less than 1e-6
 _MOST_CLASSES = 64  # of trees with similar K_t/F_t; more change the rates by less than 1e-4
 _LEAST = 1e-3  # mean rate of the other features; only two of them can be so unequal
 _CURVE = 256  # points of the saturation curve: to 1e-7 with steps of a tenth
 _NEVER = 1e-16  # numbers of pools with a smaller probability are left out
-_CELL = 0.3  # in the square root of the expected count, which counts resolve to about a half
+_POOL_CELL = 0.3  # in the square root of the expected count, which counts resolve to about a half
 FACTORS = (0.02, 50.0)  # bounds of a factor on the couplings: from hardly any to all of them 1
+
+
+@dataclass(frozen=True)
+class LatentGrid:
+    """A rule to integrate symmetric even functions of m standard normal contrasts.
+
+    Attributes
+    ----------
+    largest : (N,)
+        Nodes of M = max|z|.
+    inner : (N, n)
+        Given M, the nodes of the other contrasts' |z|.
+    multisets : (Q, n)
+        How many of the other m−1 contrasts sit at each inner node.
+    weights : (N, Q)
+        Probability of node and multiset; they add to one.
+    """
+
+    largest: Floats
+    inner: Floats
+    multisets: NDArray[np.int64]
+    weights: Floats
+
+
+def _half_normal_rules(cut: Floats, n: int) -> tuple[Floats, Floats]:
+    """Gauss rules of n nodes in t = z² for half-normals truncated at each of `cut`.
+
+    Stieltjes' recurrence on a fine discretisation gives the Jacobi matrix of the weight, and its
+    eigenvectors the rule (Golub and Welsch). Every even function is a smooth function of z².
+    """
+    x, w = np.polynomial.legendre.leggauss(40)  # far more than the 2n that the rule must match
+    reach = np.minimum(cut, 9.0)[:, None]  # the half-normal beyond 9 is less than 1e-18
+    z = reach * (x + 1) / 2
+    weight = w * np.exp(-(z**2) / 2)
+    weight /= weight.sum(1, keepdims=True)
+    t = z**2
+    matrix = np.zeros((len(cut), n, n))
+    before, now = np.zeros_like(t), np.ones_like(t)
+    norm_before, norm = np.ones(len(cut)), np.ones(len(cut))
+    for i in range(n):
+        alpha = (weight * t * now**2).sum(1) / norm
+        beta = norm / norm_before if i else np.zeros(len(cut))
+        matrix[:, i, i] = alpha
+        if i:
+            matrix[:, i, i - 1] = matrix[:, i - 1, i] = np.sqrt(beta)
+        before, now = now, (t - alpha[:, None]) * now - beta[:, None] * before
+        norm_before, norm = norm, (weight * now**2).sum(1)
+    values, vectors = np.linalg.eigh(matrix)
+    return np.sqrt(np.maximum(values, 0.0)), vectors[:, 0, :] ** 2
+
+
+@lru_cache(maxsize=8)
+def latent_grid(contrasts: int, subdivide: int = 1) -> LatentGrid:
+    """The rule over the latent contrasts, each panel divided into `subdivide` parts."""
+    start, edges = 0.0, [np.zeros(1)]
+    for end, panels in _PANELS:
+        edges.append(np.linspace(start, end, panels * subdivide + 1)[1:])
+        start = end
+    edge = np.concatenate(edges)
+    x, w = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
+    half = np.diff(edge)[:, None] / 2
+    largest, length = (edge[:-1, None] + half * (x + 1)).ravel(), (half * w).ravel()
+    inner, inner_weights = _half_normal_rules(largest, _INNER_NODES)
+    rest = contrasts - 1
+    multisets = np.array(
+        [
+            [chosen.count(node) for node in range(_INNER_NODES)]
+            for chosen in combinations_with_replacement(range(_INNER_NODES), rest)
+        ]
+    )
+    orders = np.array(
+        [factorial(rest) / np.prod([factorial(k) for k in row]) for row in multisets.tolist()]
+    )
+    # P(max in dM) = m · 2φ(M) · (2Φ(M)−1)^(m−1) dM
+    density = contrasts * np.exp(-(largest**2) / 2) * np.sqrt(2 / np.pi)
+    density *= (1 - 2 * ndtr(-largest)) ** rest
+    outer = length * density
+    weights = orders * np.prod(inner_weights[:, None, :] ** multisets, axis=2)
+    weights *= (outer / outer.sum() / weights.sum(1))[:, None]
+    return LatentGrid(largest, inner, multisets, weights)
+
+
+def _inside(z: Floats, coupling: float, s: Floats) -> Floats:
+    """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
+    deviation = np.sqrt(1 - coupling)
+    middle = np.sqrt(coupling) * z[..., None]
+    return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
+
+
+@lru_cache(maxsize=16)
+def win_table(candidates: int, contrasts: int) -> Floats:
+    """E[H(score) | z, r] · c for every row of `TABLE_COUPLINGS` and point of the latent grid.
+
+    Parameters
+    ----------
+    candidates : int
+        Features compared at each node, c.
+    contrasts : int
+        Latent contrasts of a feature, m.
+
+    Returns
+    -------
+    (R, N, Q) float64, read-only
+        Each row has mean 1 over z, and so under the weights of `latent_grid(contrasts)` up to
+        the error of that rule.
+
+    Examples
+    --------
+    A feature without sample association wins less than its share, one with much far more.
+
+    >>> table = win_table(100, 3)
+    >>> bool(table[-1, 0, 0] < 0.01), bool(table[-1, -1, 0] > 50)
+    (True, True)
+    """
+    grid = latent_grid(contrasts)
+    shape = (len(TABLE_COUPLINGS), *grid.weights.shape)
+    if candidates == 1:
+        table = np.ones(shape)
+    else:
+        table = np.empty(shape)
+        x = np.exp(np.arange(*_LOG_RANGE, _LOG_STEP))  # x = −log H(s)
+        tail = -np.expm1(-x / ((candidates - 1) * contrasts))  # of one contrast: 2Φ(−s)
+        s, weight = -ndtri(tail / 2), _LOG_STEP * x * np.exp(-x)  # the weight of dH(s)
+        for row, coupling in enumerate(TABLE_COUPLINGS):
+            top = _inside(grid.largest, coupling, s) * weight
+            inner = np.moveaxis(_inside(grid.inner, coupling, s), 1, 0) if contrasts > 1 else top
+            # Every product of m−1 inner factors, each made from one of m−2 by one multiplication.
+            products: dict[tuple[int, ...], Floats] = {(): top}
+            for _ in range(contrasts - 1):
+                products = {
+                    (*nodes, node): product * inner[node]
+                    for nodes, product in products.items()
+                    for node in range(nodes[-1] if nodes else 0, _INNER_NODES)
+                }
+            for column, product in enumerate(products.values()):
+                table[row, :, column] = weight.sum() - product.sum(1)
+        table = candidates * np.maximum(table, 0.0)
+    table.flags.writeable = False
+    return table
 
 
 def saturation(tally: Tally) -> float:
@@ -112,7 +295,7 @@ class TreeLoads:
             n_trees=tally.n_trees,
             nodes_per_tree=float(tally.nodes_per_tree.mean()),
             saturation=saturation(tally),
-            pool_share=float(tally.pool_per_tree.mean()) / tally.n_features,
+            pool_share=float(tally.pool_per_tree.mean()) / tally.n_columns,
         )
 
     def saturate(self, rates: Floats, node_share: float) -> Floats:
@@ -156,13 +339,13 @@ class TreeLoads:
         )
         product = np.outer(member, rates).ravel()
         both = np.outer(membership, weights).ravel()
-        own = np.tile(rates, len(member))
+        rate = np.tile(rates, len(member))
         merged, mass = merge_rates(product, both, largest_mean)
         # A component's chance is the mean rate of those that were merged into it.
-        cells = np.floor(np.sqrt(largest_mean * product) / _CELL).astype(np.int64)
+        cells = np.floor(np.sqrt(largest_mean * product) / _POOL_CELL).astype(np.int64)
         total = np.bincount(cells, both * product)
         used = total > 0
-        mean_rate = np.bincount(cells, both * product * own)[used] / total[used]
+        mean_rate = np.bincount(cells, both * product * rate)[used] / total[used]
         centre = np.bincount(cells, both * product**2)[used] / total[used]
         chance = np.interp(merged, centre, mean_rate) / (self.pool_share * self.n_nodes)
         trials = np.ceil(merged / chance)
@@ -200,9 +383,9 @@ def relative_to_mean(rates: Floats, weights: Floats, n_features: int) -> tuple[F
     """
     deviation = np.sqrt(weights @ (rates - 1) ** 2 / (n_features - 1))
     others = np.repeat([max(1 - deviation, _LEAST), 1 + deviation], len(rates))
-    own = np.tile(rates, 2)
-    mean = (own + (n_features - 1) * others) / n_features
-    return own / mean, np.tile(weights / 2, 2)
+    rate = np.tile(rates, 2)
+    mean = (rate + (n_features - 1) * others) / n_features
+    return rate / mean, np.tile(weights / 2, 2)
 
 
 @dataclass(frozen=True)

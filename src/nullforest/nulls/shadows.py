@@ -17,7 +17,7 @@ are exchangeable, so that the counts of the copies have the null distribution. I
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -30,8 +30,7 @@ from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
 from nullforest.nulls.rates import RateModel, TreeLoads
-from nullforest.nulls.tail import Spliced, extrapolate
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.nulls.tail import Spliced, splice
 from nullforest.tallies.tally import Tally
 
 # Numerical constants.
@@ -63,55 +62,39 @@ def from_tally(tally: Tally) -> StratifiedNull:
             "This tally holds no shadows; grow the forest with nullforest.grow(..., shadows=20), "
             'or use null="auto".'
         )
-    strata = _divided(tally.shadows)
-    moments = _Moments.of(tally.shadows.counts, strata)
-    whole = with_shadows_as_features(tally)
-    trees = TreeLoads.of(whole)
-    groups = _groups(tally.shadows.feature_strata, len(tally.shadows))
-    everyone = np.arange(tally.n_features)
-    # A stratum with few shadows is represented by those of all features.
-    common = {
-        number: _common(tally, trees, everyone[groups == number] if number else everyone, moments)
-        for number in np.unique(groups).tolist()
-    }
+    shadows, varying = tally.shadows, tally.varying
+    wins, couplings = shadows.wins[:, varying], shadows.couplings[varying]
+    by_ties = shadows.feature_strata[varying]
+    moments = _Moments.of(wins, divided(wins, by_ties))
+    won = float(np.clip(wins.mean() * tally.n_columns / max(tally.n_nodes, 1), 0.0, 1.0)) or 1.0
+    trees, n = TreeLoads.of(tally), tally.n_varying
+    # Strata with few shadows share a tail, number 0, which is that of all features.
+    large = np.bincount(by_ties) * len(shadows) >= constants.STRATUM_SHADOWS
+    group = np.where(large, np.cumsum(large), 0)[by_ties]
+    tails = {}
+    for number in np.unique(group).tolist():
+        used = np.flatnonzero(group == number) if number else np.arange(n)
+        rates = RateModel(couplings[used].sum(0), trees, won)
+        tails[number] = _standardised(moments, used, rates)
     distributions = [
-        Rescaled(*common[number], Scale(mean, deviation))
+        Rescaled(*tails[number], Scale(mean, deviation))
         for number, mean, deviation in zip(
-            groups.tolist(), moments.mean.tolist(), moments.deviation.tolist(), strict=True
+            group.tolist(), moments.mean.tolist(), moments.deviation.tolist(), strict=True
         )
     ]
+    strata = np.zeros(tally.n_features, np.int64)
+    strata[varying] = np.arange(n)
     return ShadowNull(
         "shadows",
         distributions,
-        everyone,
+        strata,
+        varying=varying,
         diagnostics={
-            "copies": len(tally.shadows),
-            "strata": len(np.unique(tally.shadows.feature_strata)),
+            "copies": len(shadows),
+            "strata": len(np.unique(by_ties)),
             "extrapolated_below": max(d.extrapolated_below for d in distributions),
         },
     )
-
-
-def with_shadows_as_features(tally: Tally) -> Tally:
-    """The tally of all columns, in which shadows are features like others."""
-    assert tally.shadows is not None
-    counts = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
-    return replace(
-        tally,
-        counts=counts,
-        couplings=None,
-        shadows=None,
-        feature_names=None,
-        levels=None,
-        lineage=(),
-    )
-
-
-def _groups(strata: Ints, copies: int) -> Ints:
-    """Number of the group of strata that share a tail: 0 for all that have few shadows."""
-    large = np.bincount(strata) * copies >= constants.STRATUM_SHADOWS
-    numbers = np.where(large, np.cumsum(large), 0)
-    return np.asarray(numbers[strata])
 
 
 @dataclass(frozen=True)
@@ -168,11 +151,6 @@ class _Moments:
         rest = _mean_and_variance(total - counts, squares - counts**2, k - 1)
         self.others_mean[:, here], self.others_deviation[:, here] = shrunk(*rest, k - 1)
 
-    def standardised(self, used: Ints, scale: Scale) -> Floats:
-        """The counts of some features' shadows on a common scale."""
-        own = Scale(self.others_mean[:, used], self.others_deviation[:, used])
-        return scale.with_tail(own.tail(self.counts[:, used]))
-
 
 def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, Floats]:
     """Of n counts with this sum and sum of squares; the mean with the pseudo-count."""
@@ -190,26 +168,25 @@ def _common_moments(each: Floats, variance: Floats, counts: Floats) -> tuple[flo
     return centre, max(float(excess / np.mean(each**2)), 0.0)
 
 
-def _divided(shadows: ShadowTally) -> Ints:
+def divided(wins: Ints, by_ties: Ints) -> Ints:
     """Strata of the features, those whose shadows are selected clearly more often set apart.
 
     With blocks these are the features that differ between them; their shadows say nothing about
     the mean and the variance of the others.
     """
-    k = len(shadows)
-    strata = 2 * shadows.feature_strata
+    strata = 2 * by_ties
     for stratum in np.unique(strata):
-        here = np.flatnonzero(strata == stratum)
-        counts = shadows.counts[:, here].astype(float)
-        each, variance = _mean_and_variance(counts.sum(0), (counts**2).sum(0), k)
-        usual = np.ones(len(here), bool)
+        members = np.flatnonzero(strata == stratum)
+        counts, k = wins[:, members].astype(float), len(wins)
+        means, variances = _mean_and_variance(counts.sum(0), (counts**2).sum(0), k)
+        usual = np.ones(len(members), bool)
         for _ in range(_ROUNDS):
-            centre, dispersion = _common_moments(each[usual], variance[usual], counts[:, usual])
+            centre, dispersion = _common_moments(means[usual], variances[usual], counts[:, usual])
             noise = (centre + dispersion * centre**2) / k
-            before, usual = usual, each - centre <= constants.CLEARLY_LARGER * np.sqrt(noise)
+            before, usual = usual, means - centre <= constants.CLEARLY_LARGER * np.sqrt(noise)
             if np.array_equal(usual, before) or not usual.any():
                 break
-        strata[here[~usual]] += 1
+        strata[members[~usual]] += 1
     return strata
 
 
@@ -234,48 +211,30 @@ class Scale:
         return np.asarray(gammainccinv(self._shape, tail) * self.mean / self._shape)
 
 
-@dataclass(frozen=True)
-class _Shadows:
-    """Standardised counts of the shadows of a group, (k, n): rows are copies."""
+def _standardised(moments: _Moments, used: Ints, rates: RateModel) -> tuple[Spliced, Scale]:
+    """Distribution of the standardised counts of some features' shadows, and their scale."""
+    mean = max(float(moments.mean[used].mean()), _REFERENCE)
+    relative = moments.deviation[used] / moments.mean[used]
+    scale = Scale(mean, mean * float(np.sqrt(np.mean(relative**2))))
+    rest = Scale(moments.others_mean[:, used], moments.others_deviation[:, used])
+    counts = np.rint(scale.with_tail(rest.tail(moments.counts[:, used])))
+    values, number = np.unique(counts, return_counts=True)
+    bulk = BinomialMixture(values, np.ones(len(values)), number)
 
-    counts: Floats
-
-    def effective_sample_size(self, k: float) -> float:
-        """Effective sample size of the estimated tail P(n > k): tail² ÷ variance over copies.
+    def effective_sample_size(k: int) -> float:
+        """Of the estimated tail P(n > k): tail² ÷ variance over copies.
 
         With one copy, shadows are taken for independent.
         """
-        beyond = self.counts > k
+        beyond = counts > k
         units = beyond.mean(1) if len(beyond) > 1 else beyond[0].astype(float)
         tail, variance = float(units.mean()), float(units.var(ddof=1)) / len(units)
         if variance == 0:
             return np.inf if tail > 0 else 0.0
         return tail**2 / variance
 
-    def last_with(self, size: float) -> int:
-        """Last count whose tail has an effective sample size of at least `size`; −1 for none."""
-        end = int(self.counts.max()) + 1
-        return smallest_true(lambda k: self.effective_sample_size(k) < size, 0, end, start=0) - 1
-
-
-def _common(tally: Tally, trees: TreeLoads, used: Ints, moments: _Moments) -> tuple[Spliced, Scale]:
-    """Distribution of the standardised counts of a group, and their scale."""
-    assert tally.shadows is not None
-    mean = max(float(moments.mean[used].mean()), _REFERENCE)
-    relative = moments.deviation[used] / moments.mean[used]
-    scale = Scale(mean, mean * float(np.sqrt(np.mean(relative**2))))
-    shadows = _Shadows(np.rint(moments.standardised(used, scale)))
-    values, number = np.unique(shadows.counts, return_counts=True)
-    bulk = BinomialMixture(values, np.ones(len(values)), number)
-    won = tally.shadows.counts.mean() * tally.n_columns / trees.n_nodes
-    couplings = tally.shadows.couplings[used].sum(0)
-    rates = RateModel(couplings, trees, float(np.clip(won, 0.0, 1.0)) or 1.0)
-    edge = max(bulk.quantile(constants.BULK_TAIL), shadows.last_with(constants.EXCESS_SIZE))
-    size = max(shadows.effective_sample_size(edge), 1.0)
-    error = bulk.excess_variation(edge) / np.sqrt(size)
-    tail = extrapolate(bulk, edge, error, constants.SHADOW_MISFIT, rates)
-    splice_point = shadows.last_with(constants.SHADOW_SPLICE_SIZE)
-    return Spliced(bulk, tail, splice_point), scale
+    end, size = int(counts.max()) + 1, constants.SHADOW_SPLICE_SIZE
+    return splice(bulk, effective_sample_size, end, size, constants.SHADOW_MISFIT, rates), scale
 
 
 class Rescaled:
@@ -321,10 +280,6 @@ class Rescaled:
         """The count that corresponds to a standardised count."""
         return int(self.own.with_tail(self.common.tail(place)))
 
-    def quantile(self, tail: float, start: int = 0) -> int:
-        """Smallest k with P(count > k) ≤ tail, searched from `start`."""
-        return smallest_true(lambda k: float(self.sf(k)) <= tail, 0, self.largest, start)
-
     def scale_trials(self, factor: float) -> Rescaled:
         """The count over `factor` times as many trees."""
         common, own = (
@@ -354,25 +309,32 @@ class ShadowNull(StratifiedNull):
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
         """Probability of each feature's count or a larger one, by its own distribution."""
         observed = np.asarray(counts, float)
-        if observed.shape != (self.n_features,):
+        if observed.shape != self.feature_strata.shape:
             raise InputError(
                 f"Each feature has a null distribution of its own; give one count for each of the "
-                f"{self.n_features} features, in their order."
+                f"{len(self.feature_strata)} features, in their order."
             )
-        p = self._tails(observed - 1)
+        tested = observed if self.varying is None else observed[self.varying]
+        p = self._tails(tested - 1)
         if mid:
-            p = (p + self._tails(observed)) / 2
-        return np.where((observed <= 0) & (not mid), 1.0, np.maximum(p, _TINY))
+            p = (p + self._tails(tested)) / 2
+        p = np.where((tested <= 0) & (not mid), 1.0, np.maximum(p, _TINY))
+        if self.varying is None:
+            return p
+        whole = np.where(observed <= 0, 1.0, 0.0)
+        whole[self.varying] = p
+        return whole
 
     def _tails(self, k: Floats) -> Floats:
-        """P(n > k) of each feature."""
+        """P(n > k) of each feature that varies."""
         result = np.ones(self.n_features)
-        bases = [id(d.base) for d in self._each]
-        for base in dict.fromkeys(bases):
-            here = np.array([i for i, own in enumerate(bases) if own == base])
-            own = Scale(*np.array([astuple(self._each[i].own) for i in here]).T)
-            first = self._each[here[0]]
-            result[here] = interpolated(first.base, first.common.with_tail(own.tail(k[here])))
+        bases = np.array([id(d.base) for d in self._each])
+        for base in dict.fromkeys(bases.tolist()):
+            members = np.flatnonzero(bases == base)
+            scales = Scale(*np.array([astuple(self._each[i].own) for i in members]).T)
+            first = self._each[members[0]]
+            places = first.common.with_tail(scales.tail(k[members]))
+            result[members] = interpolated(first.base, places)
         return np.where(k < 0, 1.0, result)
 
     @property
@@ -381,11 +343,12 @@ class ShadowNull(StratifiedNull):
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed."""
-        ends = {id(d.base): _end(d.base, alpha) for d in self._each}
-        found = [d.quantile(alpha, start=d.count_at(ends[id(d.base)] - 1)) for d in self._each]
-        return np.array(found, np.int64)
+        bases = {id(d.base): d.base for d in self._each}
+        ends = {number: _quantile(base, alpha, 0) for number, base in bases.items()}
+        found = [_quantile(d, alpha, d.count_at(ends[id(d.base)] - 1)) for d in self._each]
+        return np.array(found, np.int64)[self.feature_strata]
 
 
-def _end(base: Spliced | BinomialMixture, alpha: float) -> int:
-    """Smallest k with P(count > k) ≤ alpha."""
-    return smallest_true(lambda k: float(base.sf(k)) <= alpha, 0, base.largest, start=0)
+def _quantile(count: Rescaled | Spliced | BinomialMixture, tail: float, start: int) -> int:
+    """Smallest k with P(count > k) ≤ tail, searched from `start`."""
+    return smallest_true(lambda k: float(count.sf(k)) <= tail, 0, count.largest, start)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nullforest._util.search import smallest_true
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture, summation_points
 from nullforest.nulls.distribution import Floats
@@ -47,13 +48,8 @@ class Spliced:
         below = 1.0 if splice_point < 0 else float(tail.sf(splice_point))
         # A tail below the smallest normal number tells nothing; its inverse would be infinite.
         self._factor = self.extrapolated_below / below if below > np.finfo(float).tiny else 0.0
-
-    @property
-    def largest(self) -> int:
-        """Largest possible count."""
-        if self._factor == 0:
-            return self.bulk.largest
-        return max(self.tail.largest, self.splice_point + 1)
+        #: Largest possible count.
+        self.largest = max(tail.largest, splice_point + 1) if self._factor else bulk.largest
 
     @cached_property
     def mean(self) -> float:
@@ -104,32 +100,44 @@ class Spliced:
         return Spliced(bulk, tail, bulk.quantile(self.extrapolated_below))
 
 
-def extrapolate(
-    bulk: BinomialMixture, edge: int, error: float, misfit: float, rates: RateModel
-) -> BinomialMixture:
-    """The bagged null model with the tail index of the bulk.
+def splice(
+    bulk: BinomialMixture,
+    effective_sample_size: Callable[[int], float],
+    end: int,
+    splice_size: float,
+    misfit: float,
+    rates: RateModel,
+) -> Spliced:
+    """The bulk up to the splice point, and beyond it the bagged null model with its tail index.
 
     Parameters
     ----------
     bulk : BinomialMixture
-        The distribution to extrapolate; the result has its mean.
-    edge : int
-        The couplings are scaled such that the mean excess over this count is the bulk's. (With the
-        variance in its place, much of which comes from below the edge, the tail was far too heavy
-        for skewed targets.)
-    error : float
-        Relative standard error of the bulk's mean excess.
+        The distribution to extrapolate; the tail has its mean.
+    effective_sample_size : count -> float
+        Effective sample size of the tail that the null columns give beyond a count.
+    end : int
+        A count beyond which no tail is estimated.
+    splice_size : float
+        Least effective sample size at the splice point.
     misfit : float
         Standard deviation of the log factor on the couplings that the counts further out follow.
     rates : RateModel
         Rates of null features in the bagged null model.
 
-    Returns
-    -------
-    BinomialMixture
-        The average over both uncertainties by the three-point Gauss–Hermite rule, which makes the
-        tail heavier. Its parts have their weights beyond the edge.
+    Notes
+    -----
+    The couplings are scaled such that the mean excess over the edge, the last count with an
+    effective sample size of 200, is the bulk's. (With the variance in its place, much of which
+    comes from below the edge, the tail was far too heavy for skewed targets.) The tail is the
+    average over the error of the mean excess and the misfit by the three-point Gauss–Hermite rule,
+    which makes it heavier. Its parts have their weights beyond the edge.
     """
+    edge = max(
+        bulk.quantile(constants.BULK_TAIL),
+        last_with(constants.EXCESS_SIZE, effective_sample_size, end),
+    )
+    splice_point = last_with(splice_size, effective_sample_size, end)
     nodes = rates.trees.n_nodes
 
     def model(factor: float, *, fine: bool = False) -> BinomialMixture:
@@ -138,7 +146,7 @@ def extrapolate(
 
     target = bulk.mean_excess(edge)
     if rates.equal or target == 0:
-        return model(1.0, fine=True)
+        return Spliced(bulk, model(1.0, fine=True), splice_point)
 
     def log_ratio(log_factor: float) -> float:
         return float(np.log(max(model(np.exp(log_factor)).mean_excess(edge), _TINY) / target))
@@ -153,8 +161,14 @@ def extrapolate(
         ratio = log_ratio(at)
         if abs(at - before) > _CLOSE:
             slope = max((ratio - ratio_before) / (at - before), _FLAT)
+    error = bulk.excess_variation(edge) / np.sqrt(max(effective_sample_size(edge), 1.0))
     apart = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), constants.TAIL_SHIFT)
     outer = (model(np.exp(np.clip(at + x, *np.log(FACTORS)))) for x in (apart, -apart))
     parts = [model(np.exp(at), fine=True), *outer]
     weights = [w / max(part.beyond(edge), _RARE) for w, part in zip((4, 1, 1), parts, strict=True)]
-    return BinomialMixture.average(parts, weights)
+    return Spliced(bulk, BinomialMixture.average(parts, weights), splice_point)
+
+
+def last_with(size: float, effective_sample_size: Callable[[int], float], end: int) -> int:
+    """Last count before `end` whose tail has an effective sample size of `size`; −1 for none."""
+    return smallest_true(lambda k: effective_sample_size(k) < size, 0, end, start=0) - 1

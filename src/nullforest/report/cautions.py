@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
 from nullforest._util.words import printable
 from nullforest.data.column_blocks import column_blocks, columns_of
-from nullforest.data.matrices import Source
+from nullforest.data.targets import Target
 from nullforest.selection.selection import Selection
 
 #: A level of this share of the nominal one, or less, wastes half of the error rate.
@@ -24,15 +23,16 @@ MANY_TIMES = 5
 NAMED = 3
 
 
-def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[str]:
-    """List what a reader of the selection should know; parameters as in `summarize`.
+def cautions(selection: Selection, X: Any = None, target: Target | None = None) -> list[str]:
+    """List what a reader of the selection should know; of the data, where they are given.
 
     Examples
     --------
     >>> import nullforest as nf, numpy as np
+    >>> from nullforest.data.targets import as_target
     >>> t = nf.Tally.from_counts([2, 0, 0, 1], nodes_per_tree=[1] * 3, n_samples=20)
     >>> selection = nf.select(t, error="fpr", null="paper")
-    >>> for words in cautions(selection, labels=["ill"] * 2 + ["well"] * 18):
+    >>> for words in cautions(selection, target=as_target(["ill"] * 2 + ["well"] * 18, 20)):
     ...     print(words)
     Few trees for this alpha: a null feature is selected 0.75 times on average, and counts are
     whole numbers, so that the level reached is 0.0156 instead of 0.05. Relevant features may be
@@ -41,95 +41,81 @@ def cautions(selection: Selection, X: Any = None, labels: Any = None) -> list[st
     even without any signal, and this null model may be too lenient; that of virtual probes
     accounts for it. Compare with permuted classes (nf.baselines.label_permutation).
     """
-    source = None if X is None else columns_of(X)[0]
-    shape = (selection.tally.n_samples, selection.tally.n_features)
-    if source is not None and source.shape != shape:
-        raise InputError(
-            f"X has {source.shape[0]} samples and {source.shape[1]} features, but the forest was "
-            f"grown on {shape[0]} and {shape[1]}; give the same data."
-        )
-    found = [
-        _few_trees(selection),
-        _unsettled(selection),
-        _no_signal(selection),
-        None if labels is None else _imbalance(np.asarray(labels), selection.null.kind),
-        None if source is None else _duplicates(source, selection.tally.names),
+    return [
+        *_of_the_run(selection),
+        *([] if target is None else _of_the_classes(target, selection.null.kind)),
+        *([] if X is None else _of_copies(X, selection)),
     ]
-    return [words for words in found if words]
 
 
-def _few_trees(selection: Selection) -> str | None:
-    if selection.error != "fpr" or selection.level > COARSE * selection.alpha:
-        return None
-    return (
-        f"Few trees for this alpha: a null feature is selected {selection.null.mean:.3g} times on "
-        "average, and counts are whole numbers, so that the level reached is "
-        f"{selection.level:.3g} instead of {selection.alpha:g}. Relevant features may be missed; "
-        "grow more trees (trees=)."
-    )
-
-
-def _unsettled(selection: Selection) -> str | None:
-    found = selection.agreement
-    if found is None or found.settled or selection.known_agreement is not None:
-        return None  # a forest that grew until it settled has a note of its own
-    now = found.n_selected
-    then = max(round(now + found.change * max(now, 1)), 0)
-    return (
-        "The selection has not settled: that of another seed is expected to have a Jaccard index "
-        f"of {found.expected:.2f} with this one, and four times the trees to select about {then} "
-        f"features instead of {now}. Grow more trees (trees=)."
-    )
-
-
-def _no_signal(selection: Selection) -> str | None:
+def _of_the_run(selection: Selection) -> Iterator[str]:
+    """Few trees, a selection that has not settled, a forest that finds no signal."""
+    if selection.error == "fpr" and selection.level <= COARSE * selection.alpha:
+        yield (
+            f"Few trees for this alpha: a null feature is selected {selection.null.mean:.3g} times "
+            "on average, and counts are whole numbers, so that the level reached is "
+            f"{selection.level:.3g} instead of {selection.alpha:g}. Relevant features may be "
+            "missed; grow more trees (trees=)."
+        )
+    agreement = selection.agreement
+    # A forest that grew until it settled has a note of its own.
+    if not (agreement is None or agreement.settled or selection.known_agreement is not None):
+        now = agreement.n_selected
+        then = max(round(now + agreement.change * max(now, 1)), 0)
+        yield (
+            "The selection has not settled: that of another seed is expected to have a Jaccard "
+            f"index of {agreement.expected:.2f} with this one, and four times the trees to select "
+            f"about {then} features instead of {now}. Grow more trees (trees=)."
+        )
     trajectory = selection.trajectory
-    if trajectory is None or trajectory.better_than_guessing is not False:
-        return None
     # Shallow trees on few candidates predict little where few of many features are relevant; these
     # may be selected all the same.
-    if selection.n_selected > MANY_TIMES * selection.expected_false_discoveries > 0:
-        return None
-    return (
-        "The forest finds no signal: its out-of-bag predictions are not clearly better than "
-        f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
-        f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives; "
-        "compare with permuted targets (nf.audit)."
-    )
+    many = selection.n_selected > MANY_TIMES * selection.expected_false_discoveries > 0
+    if trajectory is not None and trajectory.better_than_guessing is False and not many:
+        yield (
+            "The forest finds no signal: its out-of-bag predictions are not clearly better than "
+            f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
+            f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives; "
+            "compare with permuted targets (nf.audit)."
+        )
 
 
-def _imbalance(labels: NDArray[Any], kind: str) -> str | None:
-    classes, sizes = np.unique(labels.astype(str), return_counts=True)
+def _of_the_classes(target: Target, kind: str) -> Iterator[str]:
+    """A class with few samples."""
+    if target.classes is None:
+        return
+    sizes = np.bincount(target.values, minlength=target.n_classes)
     rarest = int(sizes.argmin())
-    if sizes[rarest] >= RARE * len(labels) / len(classes):
-        return None
-    words = (
-        f"The classes are imbalanced: {sizes[rarest]} of {len(labels)} samples are "
-        f"'{printable(classes[rarest])}'. The out-of-bag error is small there even without any "
-        "signal"
-    )
+    if sizes[rarest] >= RARE * len(target.values) / target.n_classes:
+        return
     lenient = ", and this null model may be too lenient; that of virtual probes accounts for it"
-    told = f"{words}{'' if kind in ('probes', 'shadows') else lenient}."
-    return f"{told} Compare with permuted classes (nf.baselines.label_permutation)."
+    yield (
+        f"The classes are imbalanced: {sizes[rarest]} of {len(target.values)} samples are "
+        f"'{printable(str(target.classes[rarest]))}'. The out-of-bag error is small there even "
+        f"without any signal{'' if kind in ('probes', 'shadows') else lenient}. Compare with "
+        "permuted classes (nf.baselines.label_permutation)."
+    )
 
 
-def _duplicates(source: Source, names: NDArray[np.str_]) -> str | None:
+def _of_copies(X: Any, selection: Selection) -> Iterator[str]:
+    """Columns with the same values."""
     first_of: dict[bytes, int] = {}
     pairs: list[tuple[int, int]] = []
     start = 0
-    for block in column_blocks(source, what="Looking for copies"):
-        for offset, column in enumerate(block + 0.0):  # -0 becomes 0
+    for block in column_blocks(columns_of(X)[0], what="Looking for copies"):
+        for number, column in enumerate(block + 0.0, start):  # -0 becomes 0
             key = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
-            first = first_of.setdefault(key, start + offset)
-            if first != start + offset:
-                pairs.append((first, start + offset))
+            first = first_of.setdefault(key, number)
+            if first != number:
+                pairs.append((first, number))
         start += len(block)
     if not pairs:
-        return None
+        return
+    names = selection.tally.names
     listed = ", ".join(printable(f"{names[b]} (= {names[a]})") for a, b in pairs[:NAMED])
     more = "" if len(pairs) <= NAMED else f", and {len(pairs) - NAMED} more"
     verb = "column repeats another" if len(pairs) == 1 else "columns repeat others"
-    return (
+    yield (
         f"{len(pairs)} {verb}: {listed}{more}. Copies share the selections of their feature, so "
         "that each is selected less often than it would be alone; leave the copies out."
     )

@@ -1,23 +1,28 @@
-"""Maps of a selection in the geometry of the images it was made from."""
+"""Maps of a selection in the geometry of its images, and pictures of them for the page."""
 
 from __future__ import annotations
 
+import base64
+import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, MissingExtraError
 from nullforest._util.files import as_path
-from nullforest.data.readers.images.geometry import Geometry
-from nullforest.report.plots.display import log_p
 from nullforest.selection.selection import Selection
+
+if TYPE_CHECKING:
+    from nullforest.data.readers.images.geometry import Geometry
 
 #: Value of each map where nothing was tested.
 _OUTSIDE = {"neglog10p": 0.0, "q": 1.0, "selected": 0.0, "difference": 0.0, "correlation": 0.0}
 #: Effects with a sign; the first that the selection has is mapped.
 _SIGNED = ("difference", "correlation")
+#: Dots per inch of a drawing: sharp on a screen, and some 100 kB.
+DPI = 110
 
 
 def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> list[Path]:
@@ -57,30 +62,28 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
     return [
         path
         for name, values in map_values(selection, geometry).items()
-        for path in _known(geometry).save(place, name, values, _OUTSIDE[name])
+        for path in _checked(geometry).save(place, name, values, _OUTSIDE[name])
     ]
 
 
 def map_values(selection: Selection, geometry: Geometry | None) -> dict[str, NDArray[Any]]:
     """Values of each map at all features of the images, tested or not."""
-    names = _known(geometry).names
-    if selection.columns is None or (
-        len(selection.columns) and selection.columns[-1] >= len(names)
-    ):
+    from nullforest.report.plots import log_p
+
+    F, columns = len(_checked(geometry).names), selection.columns
+    if columns is None or (len(columns) and columns[-1] >= F):
         raise InputError("The selection was not made from these images; give its own geometry.")
-    maps: dict[str, NDArray[Any]] = {}
-    given = {
+    tested: dict[str, NDArray[Any]] = {
         "neglog10p": log_p(selection.pvalues),
         "q": selection.qvalues,
         "selected": selection.support,
     }
-    of_effects = {} if selection.effects is None else selection.effects.columns
-    signed = next((name for name in _SIGNED if name in of_effects), None)
-    if signed is not None:
-        given[signed] = np.nan_to_num(of_effects[signed])
-    for name, values in given.items():
-        maps[name] = np.full(len(names), _OUTSIDE[name], values.dtype)
-        maps[name][selection.columns] = values
+    effects = {} if selection.effects is None else selection.effects.columns
+    for name in [name for name in _SIGNED if name in effects][:1]:
+        tested[name] = np.nan_to_num(effects[name])
+    maps = {name: np.full(F, _OUTSIDE[name], values.dtype) for name, values in tested.items()}
+    for name, values in tested.items():
+        maps[name][columns] = values
     return maps
 
 
@@ -103,10 +106,46 @@ def brain_figure(selection: Selection, geometry: Geometry | None) -> Any:
     shown = np.where(maps["selected"], maps["neglog10p"], 0.0)
     least = float(shown[shown > 0].min()) if (shown > 0).any() else 1.0
     title = f"{selection.n_selected} selected, −log₁₀ p"
-    return _known(geometry).draw(shown, np.nextafter(least, 0.0), title)
+    return _checked(geometry).draw(shown, np.nextafter(least, 0.0), title)
 
 
-def _known(geometry: Geometry | None) -> Geometry:
+def _checked(geometry: Geometry | None) -> Geometry:
     if geometry is None:
         raise InputError("The data are no images, so there are no maps; leave out --maps.")
     return geometry
+
+
+def drawings_of(selection: Selection, geometry: Geometry | None = None) -> list[dict[str, str]]:
+    """Title, caption and PNG (base64) of each drawing that the annotations allow.
+
+    Images give a glass brain or surfaces, variants a Manhattan plot; anything else none, and so
+    does a machine without matplotlib and nilearn, or a surface without its mesh.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
+    >>> drawings_of(nf.select(t, null="paper"))
+    []
+    """
+    try:
+        if geometry is not None:
+            figure = brain_figure(selection, geometry)
+            caption = "−log₁₀ p of the selected features."
+        elif selection.annotations is not None and "chromosome" in selection.annotations:
+            figure = selection.plot("manhattan").figure_
+            caption = (
+                "−log₁₀ p of all features by chromosome; the line is the largest p-value that is "
+                "selected."
+            )
+        else:
+            return []
+    except (InputError, MissingExtraError):
+        return []
+    from matplotlib import pyplot
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI)
+    pyplot.close(figure)
+    png = base64.b64encode(buffer.getvalue()).decode()
+    return [{"title": "Where are the selected features?", "caption": caption, "png": png}]

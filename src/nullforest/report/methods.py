@@ -1,4 +1,4 @@
-"""Methods paragraph of a run, and its references."""
+"""Methods paragraph of a run with its references, and what it says of survival times."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nullforest import __version__
-from nullforest.report.survival_facts import LOG_RANK_SCORES, survival_sentence
+from nullforest.data.survival_times import median_follow_up
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
 from nullforest.selection.sentences import own_expected_counts, own_thresholds
@@ -18,30 +19,34 @@ _KONUKOGLU = (
     "Konukoglu E, Ganz M. Approximate false positive rate control in selection frequency for "
     "random forest. arXiv:1410.2838 (2014)."
 )
-#: Citation of each error rate: the short form in the text, and the reference.
-_CITED: dict[ErrorRate, tuple[str, str]] = {
+_HOTHORN = (
+    "Hothorn T, Lausen B. On the exact distribution of maximally selected rank statistics. "
+    "Computational Statistics & Data Analysis 43, 121–137 (2003)."
+)
+#: Labels of the facts about survival times.
+EVENTS, FOLLOW_UP = "events", "median follow-up (reverse Kaplan–Meier)"
+#: Each error rate in words, its citation in the text, and the reference.
+_RATES: dict[ErrorRate, tuple[str, str, str]] = {
+    "fpr": ("a false positive rate", "", ""),
     "fdr": (
+        "a false discovery rate",
         "Benjamini and Hochberg, 1995",
         "Benjamini Y, Hochberg Y. Controlling the false discovery rate: a practical and powerful "
         "approach to multiple testing. Journal of the Royal Statistical Society B 57, 289–300 "
         "(1995).",
     ),
     "fdr_by": (
+        "a false discovery rate, under any dependence,",
         "Benjamini and Yekutieli, 2001",
         "Benjamini Y, Yekutieli D. The control of the false discovery rate in multiple testing "
         "under dependency. Annals of Statistics 29, 1165–1188 (2001).",
     ),
     "fwer": (
+        "a family-wise error rate",
         "Holm, 1979",
         "Holm S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
         "Statistics 6, 65–70 (1979).",
     ),
-}
-_RATES = {
-    "fpr": "a false positive rate",
-    "fdr": "a false discovery rate",
-    "fdr_by": "a false discovery rate, under any dependence,",
-    "fwer": "a family-wise error rate",
 }
 _NULLS = {
     "paper": "the null distribution of Konukoglu and Ganz (2014), under which all candidates of a "
@@ -57,75 +62,85 @@ _NULLS = {
 }
 
 
-def references(selection: Selection) -> list[str]:
-    """References of the paragraph."""
-    cited = _CITED.get(selection.error)
-    scores = [LOG_RANK_SCORES] if _is_survival(selection) else []
-    return [_BREIMAN, _KONUKOGLU, *scores, *([] if cited is None else [cited[1]])]
+def survival_facts(survival: NDArray[Any]) -> dict[str, Any]:
+    """Number of events and median follow-up, by their labels in the report.
+
+    Examples
+    --------
+    >>> import nullforest as nf
+    >>> survival_facts(nf.simulate.survival(100, 2, 0, censoring=0.7)[1])
+    {'events': '24 of 100 samples', 'median follow-up (reverse Kaplan–Meier)': '0.3312'}
+    """
+    median = median_follow_up(survival)
+    return {
+        EVENTS: f"{int(survival['event'].sum())} of {len(survival)} samples",
+        FOLLOW_UP: "not reached" if np.isnan(median) else f"{median:.4g}",
+    }
 
 
-def _is_survival(selection: Selection) -> bool:
-    return (selection.tally.settings or {}).get("criterion") == "logrank"
+def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """A paragraph for the methods section, and its references.
 
-
-def methods(selection: Selection, run: Mapping[str, Any]) -> str:
-    """A paragraph for the methods section; `run` has facts such as the samples per tree.
+    `run` has facts such as the samples per tree.
 
     Examples
     --------
     >>> import nullforest as nf
     >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> text = methods(nf.select(t, alpha=0.01, error="fwer", null="paper"), {})
-    >>> "a family-wise error rate of 0.01 (Holm, 1979)" in text
-    True
+    >>> text, references = methods(nf.select(t, alpha=0.01, error="fwer", null="paper"), {})
+    >>> "a family-wise error rate of 0.01 (Holm, 1979)" in text, references[-1][:6]
+    (True, 'Holm S')
     """
-    tally, error = selection.tally, selection.error
+    tally, null = selection.tally, selection.null
+    references = [_BREIMAN, _KONUKOGLU]
     drawn = {
         "node": "at each node",
         "tree": "once for each tree",
         "both": "at each node out of a pool drawn once for each tree",
     }[tally.draw]
     number = "" if tally.candidates is None else f"{tally.candidates} "
-    sampled = run.get("samples per tree")
-    bagged = f" Each tree was grown on a random part of the samples ({sampled})." if sampled else ""
-    target = survival_sentence(run) if _is_survival(selection) else ""
-    known = selection.null.describe()
-    null = _NULLS.get(selection.null.kind, selection.null.kind).format(
-        probes=known.get("probes", ""),
-        copies=known.get("copies", ""),
-        within=_within(run),
+    grown = ""
+    if run.get("samples per tree"):
+        part = run["samples per tree"]
+        grown = f" Each tree was grown on a random part of the samples ({part})."
+    if (tally.settings or {}).get("criterion") == "logrank":
+        references.append(_HOTHORN)
+        events = ""
+        if EVENTS in run:
+            events = f" ({run[EVENTS]} had an event; median follow-up: {run[FOLLOW_UP]})"
+        grown += (
+            f" The target was the time to an event or to censoring{events}; the forest was grown "
+            "on its log-rank scores (Hothorn and Lausen, 2003), by the decrease of their variance."
+        )
+    within = f" within each {run['blocks']}" if run.get("blocks") else ""
+    if run.get("adjusted for"):
+        within += f" among samples of similar {run['adjusted for']}"
+    sizes = {"probes": "", "copies": "", **null.describe()}
+    compared = _NULLS.get(null.kind, null.kind).format(
+        probes=sizes["probes"], copies=sizes["copies"], within=within
     )
-    rate = f"{_RATES[error]} of {selection.alpha:g}"
-    if error in _CITED:
-        rate += f" ({_CITED[error][0]})"
+    strata = null.feature_strata
+    if strata is not None and strata.any() and null.kind != "shadows":
+        compared += (
+            f". Features were divided into {len(np.unique(strata))} strata by the distinct values "
+            "of their columns, each with a null distribution of its own"
+        )
+    words, citation, reference = _RATES[selection.error]
+    rate = f"{words} of {selection.alpha:g}"
+    if citation:
+        rate += f" ({citation})"
+        references.append(reference)
     n = selection.n_selected
     verb = "feature was" if n == 1 else "features were"
-    found = f"{n or 'No'} {verb} selected. {selection.expected_errors()}".rstrip()
-    return (
+    result = f"{n or 'No'} {verb} selected. {selection.expected_errors()}".rstrip()
+    paragraph = (
         f"A random forest (Breiman, 2001) of {tally.n_trees} trees was grown on "
         f"{tally.n_samples} samples and {tally.n_features} features, with {number}"
-        f"candidate features drawn at random {drawn}.{bagged}{target} The selection frequency of a "
+        f"candidate features drawn at random {drawn}.{grown} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
-        f"(Konukoglu and Ganz, 2014), was compared with {null}.{_strata(selection)} Features were "
+        f"(Konukoglu and Ganz, 2014), was compared with {compared}. Features were "
         f"selected at {rate}, that is with counts above {own_thresholds(selection)}, "
         f"where {own_expected_counts(selection)} are expected under the null. "
-        f"{found} The analysis was done with nullforest {__version__}."
+        f"{result} The analysis was done with nullforest {__version__}."
     )
-
-
-def _within(run: Mapping[str, Any]) -> str:
-    """Among which samples rows were permuted."""
-    parts = [f" within each {run['blocks']}"] if run.get("blocks") else []
-    if run.get("adjusted for"):
-        parts.append(f" among samples of similar {run['adjusted for']}")
-    return "".join(parts)
-
-
-def _strata(selection: Selection) -> str:
-    strata = selection.null.feature_strata
-    if strata is None or not strata.any() or selection.null.kind == "shadows":
-        return ""
-    return (
-        f" Features were divided into {len(np.unique(strata))} strata by the distinct values of "
-        "their columns, each with a null distribution of its own."
-    )
+    return paragraph, references

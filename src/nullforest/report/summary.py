@@ -8,26 +8,23 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from nullforest import __version__
-from nullforest.data.effects import Effects, plain_rows
-from nullforest.data.targets import Target
+from nullforest.data.effects import plain_rows
 from nullforest.report.cautions import cautions
-from nullforest.report.histogram import histogram
-from nullforest.report.links import check_link
-from nullforest.report.methods import methods, references
-from nullforest.report.pictures import FEATURES, pictures, plain_numbers
-from nullforest.report.ties import ties_and_slider
+from nullforest.report.charts import histogram, pictures, plain_numbers, ties_and_slider
+from nullforest.report.methods import methods, survival_facts
+from nullforest.report.render import check_link
 from nullforest.selection.by_stratum import strata_of
+from nullforest.selection.described import data_of
 from nullforest.selection.error_rates import ERROR_RATES
 from nullforest.selection.selection import Selection
 from nullforest.selection.sentences import each_has_its_own, own_expected_counts, own_thresholds
-from nullforest.selection.trajectory import Trajectory
 
 #: Rows of the selected features that a printed table may have.
 MOST_ROWS = 2000
+#: Digits that hold a double.
+ALL_DIGITS = 17
 
 
 def summarize(
@@ -36,8 +33,7 @@ def summarize(
     *,
     command: str | None = None,
     X: Any = None,
-    labels: Any = None,
-    target: Target | None = None,
+    y: Any = None,
     features: int | None = None,
     link: str | None = None,
 ) -> dict[str, Any]:
@@ -50,26 +46,24 @@ def summarize(
         Further facts of the run (data, target, seed), by their label.
     command : str, optional
         Command that repeats the run.
-    X : (S, F) array or sparse matrix, optional
-        The data, to warn of duplicated columns.
-    labels : (S,) array-like, optional
-        The classes, to warn of imbalance; None where the target is a number.
-    target : Target, optional
-        The target, for the pictures of features.
+    X, y : array-like, optional
+        The data, for pictures of features, for warnings (duplicated columns, imbalanced classes),
+        and to name the events and the follow-up of survival times; y is taken by the criterion of
+        the forest.
     features : int, optional
         How many features have a picture, with X; 200 where not given, 0 for none.
     link : str, optional
-        Web address to which names link; see :func:`nullforest.report.links.check_link`.
+        Web address to which names link; see :func:`nullforest.report.render.check_link`.
 
     Returns
     -------
     dict
         `headline`, `explanation`, `expected_errors`, `expected_agreement`, `warnings`; `decision`:
-        the error rate and the result; `rows`: the selected features, the first 2 000 of them, and
-        `left_out`, the number of the others; `names`, `columns`, `ties`, `slider`: what a decision
-        at another error rate needs, see :mod:`nullforest.report.ties`; `effects`: direction and
-        size of every feature, to four digits, or None; `annotations`, `link`; `pictures`, or None,
-        see :func:`nullforest.report.pictures.pictures`; `histogram`; `trajectory`, or None; `run`:
+        the error rate and the result; `rows`: the selected features, the first 2 000 of them;
+        `names`, `columns`, `ties`, `slider`: what a decision at another error rate needs, see
+        :mod:`nullforest.report.charts`; `effects`: direction and size of every feature, to four
+        digits, or None; `annotations`, `link`; `pictures`, or None, see
+        :func:`nullforest.report.charts.pictures`; `histogram`; `trajectory`, or None; `run`:
         label → value; `command`, or None; `methods`, `references`, `version`.
 
     Examples
@@ -80,19 +74,23 @@ def summarize(
     >>> summary["rows"][0]["feature"], summary["run"]["seed"]
     ('x0', 7)
     """
-    run = run or {}
+    X, target = data_of(selection, X, y)
+    run = dict(run or {})
+    if target is not None and target.survival is not None:
+        run |= survival_facts(target.survival)
+    notes, effects, trajectory = selection.annotations, selection.effects, selection.trajectory
     if link is not None:
-        check_link(link, () if selection.annotations is None else selection.annotations)
-    table = selection.table
-    selected = table[table["selected"]].head(MOST_ROWS)
+        check_link(link, () if notes is None else notes)
+    selected = selection.table[selection.table["selected"]].head(MOST_ROWS)
+    strata = selection.null.feature_strata
     ties, slider = ties_and_slider(selection)
-    columns = selection.columns
+    paragraph, references = methods(selection, run)
     return {
         "headline": selection.headline(),
         "explanation": selection.explanation(),
         "expected_errors": selection.expected_errors(),
         "expected_agreement": selection.expected_agreement(),
-        "warnings": [*selection.notes, *cautions(selection, X, labels)],
+        "warnings": [*selection.notes, *cautions(selection, X, target)],
         "decision": {
             "alpha": selection.alpha,
             "error": selection.error,
@@ -100,8 +98,8 @@ def summarize(
             "level": selection.level,
             "expected_false_positives": selection.expected_false_positives,
             "selected": selection.n_selected,
-            "own": each_has_its_own(selection.null)
-            if (strata := selection.null.feature_strata) is not None and strata.any()
+            "tested_in": each_has_its_own(selection.null)
+            if strata is not None and strata.any()
             else None,
             "expected_count": own_expected_counts(selection),
         },
@@ -109,71 +107,53 @@ def summarize(
         "error_rates": dict(ERROR_RATES),
         "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "trees": selection.tally.n_trees,
-        "left_out": selection.n_selected - len(selected),
         "names": selection.tally.names.tolist(),
-        "columns": None if columns is None else columns.tolist(),
-        "effects": None if selection.effects is None else _effects(selection.effects),
-        "annotations": _annotations(selection.annotations),
+        "columns": None if selection.columns is None else selection.columns.tolist(),
+        "effects": None
+        if effects is None
+        else {
+            **effects.to_dict(),
+            "heads": effects.heads,
+            "words": effects.words,
+            "columns": {name: _column(values) for name, values in effects.columns.items()},
+        },
+        "annotations": {}
+        if notes is None
+        else {str(name): _column(values, 6) for name, values in notes.items()},
         "link": link,
-        "pictures": None
-        if X is None
-        else pictures(selection, X, target, FEATURES if features is None else features),
+        "pictures": None if X is None else pictures(selection, X, target, features),
         "ties": ties,
         "slider": slider,
         "histogram": histogram(selection),
-        "trajectory": None if selection.trajectory is None else _trajectory(selection.trajectory),
+        "trajectory": None
+        if trajectory is None
+        else {
+            "trees": trajectory.trees.tolist(),
+            "selected": trajectory.n_selected.tolist(),
+            "agreement": trajectory.agreement.tolist(),
+            "oob_error": plain_numbers(trajectory.oob_errors, ALL_DIGITS),
+            "guessing_error": plain_numbers(np.array(trajectory.guessing_error), ALL_DIGITS),
+        },
         "run": _run(selection, run),
         "command": command,
-        "methods": methods(selection, run),
-        "references": references(selection),
+        "methods": paragraph,
+        "references": references,
         "version": __version__,
     }
 
 
-def _annotations(table: pd.DataFrame | None) -> dict[str, Any]:
-    """Columns about the features: text as codes of its levels, numbers as they are."""
-    if table is None:
-        return {}
-    return {
-        str(name): {"levels": None, "values": plain_numbers(column.to_numpy(float), 6)}
-        if column.dtype.kind in "fiu"
-        else _coded(np.array(["" if v is None or v != v else str(v) for v in column], str))
-        for name, column in table.items()
-    }
-
-
-def _coded(texts: NDArray[np.str_]) -> dict[str, Any]:
+def _column(values: Any, digits: int = 4) -> dict[str, Any]:
+    """A column about the features: text as codes of its levels, numbers to so many digits."""
+    if values.dtype.kind in "fiu":
+        return {"levels": None, "values": plain_numbers(np.asarray(values, float), digits)}
+    texts = np.array(["" if value is None or value != value else str(value) for value in values])
     levels, codes = np.unique(texts, return_inverse=True)
     return {"levels": levels.tolist(), "values": codes.tolist()}
 
 
-def _effects(effects: Effects) -> dict[str, Any]:
-    """Effects of all features: text as codes of its levels, numbers to four digits."""
-    columns: dict[str, Any] = {}
-    for name, values in effects.columns.items():
-        if values.dtype.kind == "U":
-            columns[name] = _coded(values)
-        else:
-            columns[name] = {"levels": None, "values": plain_numbers(values)}
-    return {**effects.to_dict(), "heads": effects.heads, "words": effects.words} | {
-        "columns": columns
-    }
-
-
-def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
-    return {
-        "trees": trajectory.trees.tolist(),
-        "selected": trajectory.n_selected.tolist(),
-        "agreement": trajectory.agreement.tolist(),
-        "oob_error": [_plain(error) for error in trajectory.oob_errors.tolist()],
-        "guessing_error": _plain(trajectory.guessing_error),
-    }
-
-
-def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
-    tally = selection.tally
-    facts: dict[str, Any] = dict(run)
-    facts |= {
+def _run(selection: Selection, run: dict[str, Any]) -> dict[str, Any]:
+    tally, null = selection.tally, selection.null
+    facts = run | {
         "samples": tally.n_samples,
         "features": tally.n_features,
         "forest": tally.source,
@@ -183,10 +163,10 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
         "features drawn": {"node": "per node", "tree": "per tree", "both": "per tree and node"}[
             tally.draw
         ],
-        "null model": selection.null.kind,
+        "null model": null.kind,
         **{
             f"null model: {name.replace('_', ' ')}": f"{value:.4g}"
-            for name, value in selection.null.describe().items()
+            for name, value in null.describe().items()
             if isinstance(value, int | float) and np.isfinite(value)
         },
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
@@ -209,7 +189,3 @@ def _run(selection: Selection, run: Mapping[str, Any]) -> dict[str, Any]:
         f"numpy {np.__version__}, scipy {version('scipy')}"
     )
     return facts
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else number

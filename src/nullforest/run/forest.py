@@ -20,8 +20,7 @@ from nullforest.forest.grower import Grower, Sums
 from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated
 from nullforest.forest.settings import TreeSettings
 from nullforest.forest.trees import Trees
-from nullforest.tallies.probe_tally import ProbeTally
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
 #: Sums of a forest that are no part of its tally.
@@ -208,23 +207,24 @@ class Forest:
 def _tally(raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) -> Tally:
     """What the trees selected, with what is needed to test it."""
     settings, table, n_trees = grower.settings, grower.table, int(raw["n_trees"])
-    counts, couplings, shadows, probes = raw["counts"], raw["couplings"], None, None
+    counts, couplings, null_columns = raw["counts"], raw["couplings"], None
     if isinstance(table, ShadowedTable):
         counts = counts.reshape(table.copies + 1, -1)
         couplings = couplings.reshape(*counts.shape, -1)
-        shadows = ShadowTally.of_columns(counts, couplings, table.shadow_strata, table.rows)
+        null_columns = NullColumns.of_shadows(counts, couplings, table.shadow_strata, table.rows)
         counts, couplings = counts[0], couplings[0]
-    if grower.probes is not None:
-        rates = evaluation_rates(table.shape[1], settings.pool, settings.candidates)
-        order = np.argsort(grower.probes.ids)
-        probes = ProbeTally(
-            ids=grower.probes.ids[order],
+    elif (probes := grower.probes) is not None:
+        rates = evaluation_rates(table.n_varying, settings.pool, settings.candidates)
+        order = np.argsort(probes.ids)
+        null_columns = NullColumns(
+            kind="probes",
+            ids=probes.ids[order],
             wins=raw["probe_wins"][order],
             trees=np.full(len(order), trees_evaluated(n_trees, rates)),
-            strata=grower.probes.strata[order],
+            strata=probes.strata[order],
             feature_strata=table.strata.features,
             couplings=raw["probe_couplings"],
-            weights=grower.probes.weights[order],
+            weights=probes.weights[order],
             mean_r2=data.mean_r2,
         )
     return Tally(
@@ -233,12 +233,12 @@ def _tally(raw: dict[str, Any], grower: Grower, data: Dataset, first_tree: int) 
         pool_per_tree=np.full(n_trees, settings.pool),
         candidates=settings.candidates,
         n_samples=table.shape[0],
+        n_constant=data.table.shape[1] - data.table.n_varying,
         couplings=couplings,
-        probes=probes,
-        shadows=shadows,
+        null_columns=null_columns,
         feature_names=table.feature_names,
-        # Probes and shadows carry the strata of the features.
-        levels=table.levels if probes is None and shadows is None else None,
+        # Null columns carry the strata of the features.
+        levels=table.levels if null_columns is None else None,
         splitter="best",
         source="nullforest",
         lineage=((settings.seed, first_tree, n_trees),),

@@ -224,6 +224,11 @@ class Run:
         table, earlier = data.table, self.more
         if earlier is None and self.checkpoint is not None:
             earlier = self.checkpoint.latest
+        if not table.n_varying:
+            raise InputError(
+                "Every feature has the same value in all samples, so that no split is possible; "
+                "check that rows are samples and columns are features."
+            )
         if earlier is None:
             copies = self._copies()
             keep_trees = self.keep_trees
@@ -232,7 +237,7 @@ class Run:
             if copies:
                 table = data.with_shadows(copies, settings.probe_seed or 0)
             tree_settings = settings.resolved(
-                table.shape,
+                (data.n_samples, table.n_varying),
                 target.criterion,
                 n_strata=sum(data.table.strata.evaluable),
                 shadows=copies,
@@ -281,8 +286,7 @@ class Run:
         elif needed:
             copies = max(default_copies(table, blocks=blocks is not None), LEAST_COPIES)
         elif self._usual and null in _WITH_SHADOWS:
-            if settings.candidates is not None and settings.candidates > table.shape[1]:
-                settings.resolved(table.shape, self.data.target.criterion)  # refuses it
+            self.settings.check_candidates(table.n_varying)
             least = LEAST_COPIES if null == "shadows" else 0
             copies = default_copies(table, blocks=False) or least
         if copies and self.keep_trees:

@@ -32,7 +32,12 @@ class TrajectoryObserver:
         """Note one point."""
         forest, selection = state.forest, state.selection
         assert selection is not None
-        adjusted = decide(selection.pvalues, selection.alpha, selection.error).adjusted
+        adjusted = decide(
+            selection.pvalues,
+            selection.alpha,
+            selection.error,
+            tested=selection.tally.varying,
+        ).adjusted
         self._points.append(
             {
                 "trees": forest.n_trees,

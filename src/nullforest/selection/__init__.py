@@ -1,1 +1,1 @@
-"""From p-values to an answer: error rates, the Selection, its trajectory and forecast."""
+"""From p-values to an answer: error rates, the Selection, its trajectory."""

@@ -107,7 +107,9 @@ class SplitHalf:
         """Test both halves of one random split; None where they have too few trees."""
         try:
             a, b = (
-                decide(make_null(part, kind).pvalues(part.counts), alpha, error).support
+                decide(
+                    make_null(part, kind).pvalues(part.counts), alpha, error, tested=part.varying
+                ).support
                 for part in halves(tally, seed)
             )
         except InputError:  # too few trees for a null distribution of half of them
@@ -149,7 +151,7 @@ def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement
     (1.0, True)
     """
     kind: Any = selection.null.kind
-    if not selection.tests_counts or kind not in KINDS:
+    if kind not in KINDS:
         return None
     splits: list[SplitHalf] = []
     while len(splits) < SPLITS and not (splits and splits[0].unsettled):

@@ -24,21 +24,21 @@ def strata_of(selection: Selection) -> list[dict[str, Any]]:
     >>> strata_of(nf.select(t, null="paper"))
     []
     """
-    numbers, null = selection.null.feature_strata, selection.null
-    if numbers is None or null.kind == "shadows" or not selection.tests_counts:
+    null, tested = selection.null, np.flatnonzero(selection.tally.varying)
+    if null.feature_strata is None or null.kind == "shadows":
         return []
-    names, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
-    if len(names) < 2:
+    strata = null.feature_strata[tested]
+    if strata.min() == strata.max():
         return []
-    exceeding = null.pvalues(selection.thresholds + 1)
-    expected = null.expected_counts()
+    exceeding, expected = null.pvalues(selection.thresholds + 1), null.expected_counts()
+    members = [tested[strata == number] for number in np.unique(strata)]
     return [
         {
-            "features": int(size),
-            "expected_count": float(expected[at]),
-            "threshold": int(selection.thresholds[at]),
-            "expected_false_positives": float(exceeding[numbers == name].sum()),
-            "selected": int(selection.support[numbers == name].sum()),
+            "features": len(columns),
+            "expected_count": float(expected[columns[0]]),
+            "threshold": int(selection.thresholds[columns[0]]),
+            "expected_false_positives": float(exceeding[columns].sum()),
+            "selected": int(selection.support[columns].sum()),
         }
-        for name, at, size in zip(names, first, sizes, strict=True)
+        for columns in members
     ]

@@ -1,15 +1,57 @@
-"""Further columns of a selection: effects and annotations; and how a notebook shows it."""
+"""The data of a selection, what they add to its table, and how a notebook shows it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nullforest._util.errors import InputError
 from nullforest.data.annotations import joined, matched
+from nullforest.data.column_blocks import columns_of
+from nullforest.data.targets import Target, as_target
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
+
+
+class Data(NamedTuple):
+    """The data that a forest was grown on: X as it is, and y as the forest takes it."""
+
+    X: Any
+    target: Target | None
+
+
+def data_of(selection: Selection, X: Any, y: Any = None) -> Data:
+    """Check that X is the data of a selection, and take y by the criterion of its forest.
+
+    Parameters
+    ----------
+    selection : Selection
+    X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F), or None
+    y : array-like, or Target, or None
+        Taken as classes, numbers or survival times as the criterion says, where the tally has one;
+        distances are made by a function that no tally has, so that y is then taken as it looks.
+
+    Examples
+    --------
+    >>> import nullforest as nf, numpy as np
+    >>> X, y = np.random.default_rng(0).normal(size=(50, 500)), np.arange(50) % 10
+    >>> selection = nf.select(nf.grow(X, y, trees=10, criterion="variance"))
+    >>> data_of(selection, X, y).target.criterion
+    'variance'
+    """
+    S, F = selection.tally.n_samples, selection.tally.n_features
+    shape = (S, F) if X is None else X.shape if hasattr(X, "shape") else columns_of(X)[0].shape
+    if tuple(shape) != (S, F):
+        raise InputError(
+            f"X has the shape {tuple(shape)}, but the forest was grown on {S} samples and {F} "
+            "features; give the same data."
+        )
+    if y is None or isinstance(y, Target):
+        return Data(X, y)
+    criterion = (selection.tally.settings or {}).get("criterion", "auto")
+    criterion = "auto" if criterion == "neighbourhood" else criterion
+    return Data(X, as_target(y, S, criterion=criterion))
 
 
 def with_effects(self: Selection, X: Any, y: Any) -> Selection:
@@ -18,7 +60,7 @@ def with_effects(self: Selection, X: Any, y: Any) -> Selection:
     Parameters
     ----------
     X, y : array-like
-        The data that the forest was grown on.
+        The data that the forest was grown on; y is compared as its criterion takes it.
 
     Examples
     --------
@@ -31,10 +73,7 @@ def with_effects(self: Selection, X: Any, y: Any) -> Selection:
     """
     from nullforest.data.effect_sizes import effect_sizes
 
-    effects = effect_sizes(X, y)
-    if effects is not None and len(next(iter(effects.columns.values()))) != len(self.support):
-        raise InputError(f"X has not the {len(self.support)} features of the forest.")
-    return replace(self, effects=effects)
+    return replace(self, effects=effect_sizes(*data_of(self, X, y)))
 
 
 def with_annotations(self: Selection, table: Any) -> Selection:
@@ -53,8 +92,8 @@ def with_annotations(self: Selection, table: Any) -> Selection:
     >>> selection.table["symbol"].tolist()
     ['XIST', '', '', '', '']
     """
-    found = matched(table, self.tally.names)
-    return replace(self, annotations=joined(self.annotations, found))
+    beside = matched(table, self.tally.names)
+    return replace(self, annotations=joined(self.annotations, beside))
 
 
 def notebook(self: Selection) -> str:

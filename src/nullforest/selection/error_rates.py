@@ -44,7 +44,12 @@ class Decision:
 
 
 def decide(
-    pvalues: ArrayLike, alpha: float = 0.05, error: ErrorRate = "fdr", n_tests: int | None = None
+    pvalues: ArrayLike,
+    alpha: float = 0.05,
+    error: ErrorRate = "fdr",
+    n_tests: int | None = None,
+    *,
+    tested: NDArray[np.bool_] | None = None,
 ) -> Decision:
     """Select the features whose p-values pass an error rate.
 
@@ -62,6 +67,9 @@ def decide(
         selected ("fpr"), or the probability of selecting any null feature ("fwer").
     n_tests : int, optional
         Number of tests, F or more; those without a p-value here have a p-value of 1.
+    tested : (F,) bool, optional
+        Features that are tested; all where not given. The others, constant features
+        (:attr:`nullforest.Tally.varying`), count for no error rate and are never selected.
 
     Examples
     --------
@@ -71,6 +79,11 @@ def decide(
     """
     check_alpha(alpha)
     p = np.asarray(pvalues, float)
+    if tested is not None and not tested.all():
+        found = decide(p[tested], alpha, error, n_tests)
+        support, (q, adjusted) = np.zeros(len(p), bool), np.ones((2, len(p)))
+        support[tested], q[tested], adjusted[tested] = found.support, found.qvalues, found.adjusted
+        return Decision(support, p, q, adjusted)
     adjusted = adjust(p, error, n_tests)
     q = adjusted if error in ("fdr", "fdr_by") else adjust(p, "fdr", n_tests)
     return Decision(adjusted <= alpha, p, q, adjusted)

@@ -39,8 +39,6 @@ def to_dict(self: Selection) -> dict[str, Any]:
         "seconds": self.seconds,
         "selected": plain_rows(rows[shown].to_dict("records")),
         "effects": None if self.effects is None else self.effects.to_dict(),
-        "statistic": self.statistic,
-        "forests": self.forests,
         "diagnostics": {
             name: _plain(value) if isinstance(value, float) else value
             for name, value in self.null.describe().items()

@@ -24,9 +24,6 @@ from nullforest.selection.trajectory import Trajectory
 from nullforest.tallies.tally import Tally
 from nullforest.tallies.trend import trend_note
 
-#: The statistic of the paper, and of all null models in `nullforest.nulls`.
-FREQUENCY = "selection frequency"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
@@ -41,8 +38,8 @@ class Selection:
     counts : (F,) int
         Selection frequencies.
     threshold : int or float
-        A feature is selected when its count (or the other `statistic`) is greater; NaN where
-        features have different thresholds, as those of different strata do.
+        A feature is selected when its count is greater; NaN where features have different
+        thresholds, as those of different strata do.
     thresholds : (F,) int or float
         Threshold of each feature.
     expected_false_positives : float
@@ -60,12 +57,6 @@ class Selection:
         Sentences that a reader of the result should see.
     seconds : float or None
         Time it took, forest included, where known.
-    statistic : str
-        The tested statistic, in words.
-    values : (F,) float
-        The statistic of each feature; the counts where it is the selection frequency.
-    forests : int
-        Forests that were grown for it.
     trajectory : Trajectory or None
         The selection as trees were added; see :func:`nullforest.watch`.
     columns : (F,) int or None
@@ -100,9 +91,6 @@ class Selection:
     tally: Tally
     notes: tuple[str, ...] = ()
     seconds: float | None = None
-    statistic: str = FREQUENCY
-    values: Floats = field(default_factory=lambda: np.empty(0))
-    forests: int = 1
     trajectory: Trajectory | None = None
     thresholds: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     columns: NDArray[np.int64] | None = field(default_factory=lambda: np.empty(0, np.int64))
@@ -113,7 +101,6 @@ class Selection:
     def __post_init__(self) -> None:
         F = self.tally.n_features
         for name, default in (
-            ("values", lambda: self.tally.counts.astype(np.float64)),
             ("thresholds", lambda: np.full(F, self.threshold)),
             ("columns", lambda: np.arange(F)),
         ):
@@ -130,7 +117,7 @@ class Selection:
     def agreement(self) -> Agreement | None:
         """Expected agreement with the selection of an independent forest on the same data.
 
-        None where the statistic is not the selection frequency, or the trees are too few.
+        None where the trees are too few.
         """
         return self.known_agreement or agreement(self)
 
@@ -150,27 +137,24 @@ class Selection:
         """All features, the most significant first.
 
         Columns: feature, count, expected_count (of its null distribution), p_value, q_value,
-        selected; the index is the number of the feature's column in X. A test of another statistic
-        than the selection frequency has the columns value and expected_value in place of
-        expected_count. Then those of `effects`, where known, which are descriptive.
+        selected; the index is the number of the feature's column in X. Then those of `effects`,
+        where known, which are descriptive.
         """
         return self._table.copy()
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        by_count = self.statistic == FREQUENCY
         columns = {
             "feature": self.tally.names,
             **({} if self.annotations is None else dict(self.annotations)),
             "count": self.counts,
-            **({} if by_count else {"value": self.values}),
-            f"expected_{'count' if by_count else 'value'}": self.null.expected_counts(),
+            "expected_count": self.null.expected_counts(),
             "p_value": self.pvalues,
             "q_value": self.qvalues,
             "selected": self.support,
             **({} if self.effects is None else self.effects.columns),
         }
-        order = np.lexsort((np.arange(len(self.values)), -self.values, self.pvalues))
+        order = np.lexsort((np.arange(len(self.counts)), -self.counts, self.pvalues))
         return pd.DataFrame(columns).iloc[order]
 
     def to_html(
@@ -199,7 +183,6 @@ class Selection:
         """
         from nullforest.report import render_html
 
-        self._check_for_report()
         page = render_html(self, X=X, y=y, features=features, link=link)
         with writing(path) as file:
             file.write(page)
@@ -208,20 +191,7 @@ class Selection:
         """The report as Markdown, without its figures."""
         from nullforest.report import render_markdown, summarize
 
-        self._check_for_report()
         return render_markdown(summarize(self))
-
-    def _check_for_report(self) -> None:
-        if not self.tests_counts:
-            raise InputError(
-                f"Reports and plots show counts and their null distribution, but this is a test of "
-                f"{self.statistic} by {self.null.kind}; write its table with to_csv(path)."
-            )
-
-    @property
-    def tests_counts(self) -> bool:
-        """Whether the counts have a null distribution, and with it whole-number thresholds."""
-        return bool(np.issubdtype(self.thresholds.dtype, np.integer))
 
     def plot(self, kind: str = "counts", **options: Any) -> Any:
         """Draw the selection with matplotlib.
@@ -247,7 +217,6 @@ class Selection:
         """
         from nullforest.report.plots import plot
 
-        self._check_for_report()
         return plot(self, kind, **options)
 
     expected_false_discoveries = property(sentences.expected_false_discoveries)
@@ -273,6 +242,11 @@ class Selection:
         lines.append(self.expected_errors() or self.explanation())
         lines += [f"note: {printable(note)}" for note in self.notes]
         return "\n".join(lines)
+
+
+def common_threshold(thresholds: NDArray[Any]) -> float:
+    """The threshold that all features share; NaN where they have several."""
+    return int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan")
 
 
 @runtime_checkable
@@ -338,21 +312,23 @@ def select(
             "nf.select(nf.grow(X, y)) with data."
         )
     model = null if isinstance(null, Null) else make_null(tally, null)
-    decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error)
-    F, n_selected = tally.n_features, int(decision.support.sum())
-    strata = np.zeros(F, np.int64) if model.feature_strata is None else model.feature_strata
+    tested = tally.varying
+    decision = decide(model.pvalues(tally.counts, mid=mid), alpha, error, tested=tested)
+    F, n_selected = tally.n_varying, int(decision.support.sum())
+    strata = model.feature_strata
+    strata = np.zeros(tally.n_features, np.int64) if strata is None else strata
     level = critical_level(alpha, error, F, n_selected)
     thresholds = model.thresholds(level)
     if mid:  # a count at the threshold may have a mid-p value below the level
         each = np.full(int(strata.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(each, strata[decision.support], tally.counts[decision.support] - 1)
         thresholds = np.minimum(thresholds, each[strata])
-    exceeding = model.pvalues(thresholds + 1).sum()
+    exceeding = model.pvalues(thresholds + 1)[tested].sum()
     return Selection(
         support=decision.support,
         pvalues=decision.pvalues,
         qvalues=decision.qvalues,
-        threshold=int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan"),
+        threshold=common_threshold(thresholds[tested]),
         level=float(exceeding) / F,
         expected_false_positives=float(exceeding),
         alpha=float(alpha),

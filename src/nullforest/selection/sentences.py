@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.words import printable
-from nullforest.nulls.constants import FEW_FEATURES
+from nullforest.data.effects import decimals
+from nullforest.nulls.constants import BULK_FEATURES
 from nullforest.nulls.distribution import Null
 from nullforest.selection.error_rates import ERROR_RATES, critical_level
 from nullforest.tallies.tally import Tally
@@ -26,20 +27,10 @@ _MORE_TREES = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 def headline(selection: Selection) -> str:
     """Number of selected features, error rate, threshold and expected count."""
-    null, statistic = selection.null, selection.statistic
-    if selection.tests_counts:
-        needed = f"count above {own_thresholds(selection)}"
-    elif np.isnan(selection.threshold):
-        needed = f"{statistic} by {null.kind}"
-    else:
-        needed = f"{statistic} above {selection.threshold:.4g} by {null.kind}"
-    expected = f"{null.mean:.3g}"
-    if selection.tests_counts:
-        expected = own_expected_counts(selection)
     return (
         f"{selection.n_selected} of {selection.tally.n_features} features selected at a "
-        f"{ERROR_RATES[selection.error]} of {selection.alpha:g}: {needed}, {expected} expected "
-        "under the null"
+        f"{ERROR_RATES[selection.error]} of {selection.alpha:g}: count above "
+        f"{own_thresholds(selection)}, {own_expected_counts(selection)} expected under the null"
     )
 
 
@@ -50,7 +41,9 @@ def own_thresholds(selection: Selection) -> str:
 
 def own_expected_counts(selection: Selection) -> str:
     """The count expected under the null, or the range of those of strata or features."""
-    return by_stratum(selection.null.expected_counts(), each_has_its_own(selection.null))
+    return by_stratum(
+        selection.null.expected_counts()[selection.tally.varying], each_has_its_own(selection.null)
+    )
 
 
 def each_has_its_own(null: Null) -> str:
@@ -68,7 +61,7 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     >>> null_mean_notes(t, nf.null(t, "paper"))
     ()
     """
-    F, mean = tally.n_features, float(tally.counts.mean())
+    F, mean = tally.n_varying, float(tally.counts.sum() / tally.n_varying)
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
     remedy = (
@@ -81,7 +74,7 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
             f"count of all {F} features, {mean:.4g}. Too few of them are null features, and the "
             f"p-values are too large. {remedy}",
         )
-    if null.kind == "probes" and F < FEW_FEATURES:
+    if null.kind == "probes" and F < BULK_FEATURES:
         return (
             f"The null mean is estimated from only {F} features; p-values are approximate, and the "
             f"power is low where many of them are relevant. {remedy}",
@@ -155,15 +148,9 @@ def explanation(selection: Selection) -> str:
     best = int(np.argmin(selection.pvalues))
     p, count = selection.pvalues[best], int(selection.counts[best])
     name = printable(selection.tally.names[best])
-    words = f"Nothing was selected. The most significant feature, {name}, "
-    if not selection.tests_counts:
-        return words + (
-            f"has a {selection.statistic} of {selection.values[best]:.3g} "
-            f"(p = {p:.2g}, q = {selection.qvalues[best]:.2g})."
-        )
-    words += (
-        f"was selected {count} times (p = {p:.2g}); a count above {selection.thresholds[best]} was "
-        "needed."
+    words = (
+        f"Nothing was selected. The most significant feature, {name}, was selected {count} times "
+        f"(p = {p:.2g}); a count above {selection.thresholds[best]} was needed."
     )
     level = critical_level(selection.alpha, selection.error, selection.tally.n_features)
     for factor in _MORE_TREES:
@@ -176,12 +163,21 @@ def explanation(selection: Selection) -> str:
     return f"{words} More trees alone are not likely to change this."
 
 
-def printed(row: Mapping[Any, Any]) -> list[str]:
-    """Feature, count, expected count, p and q of a row of the table, as people read them."""
+def printed(row: Mapping[Any, Any], effects: Iterable[str] = ()) -> list[str]:
+    """Feature, count, expected count, p, q and effects of a row of the table, as people read them.
+
+    Examples
+    --------
+    >>> row = {"feature": "x0", "count": 12, "expected_count": 2.0, "p_value": 1e-4, "q_value": 0.2}
+    >>> printed(row | {"higher_in": "ill", "auc": 0.951}, ["higher_in", "auc"])
+    ['x0', '12', '2', '0.0001', '0.2', 'ill', '0.95']
+    """
     digits = {"expected_count": 3, "p_value": 2, "q_value": 2}
     numbers = [f"{row[name]:.{number}g}" for name, number in digits.items()]
     beside = row.get("name") or row.get("region")  # a symbol, or the region of an atlas
     label = f"{row['feature']} ({beside})" if beside else row["feature"]
+    cells = (row[name] for name in effects)
+    numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in cells]
     return [label, str(row["count"]), *numbers]
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading, writing
-from nullforest.tallies.probe_tally import ProbeTally
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
 FORMAT = "nullforest tally"
@@ -24,11 +23,21 @@ SHADOWS_VERSION = 4
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names", "levels")
-_PROBE_ARRAYS = tuple(ProbeTally.__dataclass_fields__)
-_SHADOW_ARRAYS = tuple(ShadowTally.__dataclass_fields__)
+#: Name in the file, and type there, of each field of the null columns of a kind.
+_NULL_COLUMNS: dict[str, dict[str, str]] = {
+    "probes": {
+        name: f"probe_{name}" for name in NullColumns.__dataclass_fields__ if name != "kind"
+    },
+    "shadows": {
+        "ids": "shadow_rows",
+        "wins": "shadow_counts",
+        "couplings": "shadow_couplings",
+        "feature_strata": "shadow_feature_strata",
+    },
+}
 _HEADER = ("candidates", "n_samples", "splitter", "source", "lineage", "fingerprint", "settings")
 #: Later additions to the header, left out where they have these values.
-_ADDED: dict[str, Any] = {"column_orders": 0, "notes": ()}
+_ADDED: dict[str, Any] = {"column_orders": 0, "notes": (), "n_constant": 0}
 
 
 def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
@@ -37,12 +46,10 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
     for name in _OPTIONAL_ARRAYS:
         if getattr(tally, name) is not None:
             arrays[name] = getattr(tally, name)
-    if tally.probes is not None:
-        arrays |= {f"probe_{n}": np.asarray(getattr(tally.probes, n)) for n in _PROBE_ARRAYS}
-    version = FORMAT_VERSION
-    if tally.shadows is not None:
-        arrays |= {f"shadow_{n}": getattr(tally.shadows, n) for n in _SHADOW_ARRAYS}
-        version = SHADOWS_VERSION
+    version = FORMAT_VERSION if tally.shadows is None else SHADOWS_VERSION
+    if (columns := tally.null_columns) is not None:
+        for name, key in _NULL_COLUMNS[columns.kind].items():
+            arrays[key] = np.asarray(getattr(columns, name))
     header = {"format": FORMAT, "version": version, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     header |= {n: v for n, usual in _ADDED.items() if (v := getattr(tally, n)) != usual}
@@ -93,13 +100,11 @@ def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
     fields["lineage"] = tuple((int(s), int(f), int(n)) for s, f, n in fields["lineage"])
     fields |= {name: archive[name] for name in _ARRAYS}
     fields |= {name: archive[name] for name in _OPTIONAL_ARRAYS if name in archive}
-    if "probe_ids" in archive:
-        probes: dict[str, Any] = {
-            name: archive[key] for name in _PROBE_ARRAYS if (key := f"probe_{name}") in archive
-        }
-        fields["probes"] = ProbeTally(**probes)
-    if "shadow_counts" in archive:
-        fields["shadows"] = ShadowTally(**{n: archive[f"shadow_{n}"] for n in _SHADOW_ARRAYS})
+    for kind, keys in _NULL_COLUMNS.items():
+        if keys["ids"] in archive:
+            columns: dict[str, Any] = {n: archive[key] for n, key in keys.items() if key in archive}
+            columns["ids"] = columns["ids"].view(np.int64)  # of shadows unsigned in the file
+            fields["null_columns"] = NullColumns(kind=kind, **columns)  # type: ignore[arg-type]  # one of the two
     return Tally(**fields)
 
 

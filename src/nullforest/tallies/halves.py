@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.tallies.probe_tally import ProbeTally
 from nullforest.tallies.tally import Tally
 
 
@@ -40,34 +39,29 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
     if tally.n_trees < 2:
         raise InputError("A forest of one tree has no halves.")
     rng = np.random.default_rng(seed)
+    varying = tally.varying
     nodes = tally.nodes_per_tree[::2]
-    shadows = rest_shadows = None
-    if tally.shadows is None:
-        counts = _drawn(tally.counts, int(nodes.sum()), rng)
+    null_columns, rest_columns = tally.null_columns, tally.null_columns
+    if tally.shadows is not None:
+        columns = np.concatenate([tally.counts, tally.shadows.wins.ravel()])
+        drawn = _drawn(columns, int(nodes.sum()), rng, np.tile(varying, 1 + len(tally.shadows)))
+        counts, wins = np.split(drawn, [tally.n_features])
+        null_columns, rest_columns = tally.shadows.halves(wins, rng)
     else:
-        whole = np.concatenate([tally.counts, tally.shadows.counts.ravel()])
-        counts, copies = np.split(_drawn(whole, int(nodes.sum()), rng), [tally.n_features])
-        copies = copies.reshape(tally.shadows.counts.shape)
-        won = rng.binomial(tally.shadows.couplings, 0.5)
-        shadows = replace(tally.shadows, counts=copies, couplings=won)
-        rest_shadows = replace(
-            tally.shadows,
-            counts=tally.shadows.counts - copies,
-            couplings=tally.shadows.couplings - won,
-        )
+        counts = _drawn(tally.counts, int(nodes.sum()), rng, varying)
+        if tally.probes is not None:
+            null_columns, rest_columns = tally.probes.halves(None, rng)
     couplings = rest = None
     if tally.couplings is not None:  # alternate bins are rounded up; their noise does not matter
         couplings = (tally.couplings + np.arange(tally.couplings.shape[1]) % 2) // 2
         rest = tally.couplings - couplings
-    probes = None if tally.probes is None else _half(tally.probes, rng)
     first = replace(
         tally,
         counts=counts,
         nodes_per_tree=nodes,
         pool_per_tree=tally.pool_per_tree[::2],
         couplings=couplings,
-        probes=probes,
-        shadows=shadows,
+        null_columns=null_columns,
         lineage=(),
     )
     second = replace(
@@ -76,15 +70,23 @@ def halves(tally: Tally, seed: int = 0) -> tuple[Tally, Tally]:
         nodes_per_tree=tally.nodes_per_tree[1::2],
         pool_per_tree=tally.pool_per_tree[1::2],
         couplings=rest,
-        probes=None if probes is None else _rest(tally.probes, probes),
-        shadows=rest_shadows,
+        null_columns=rest_columns,
         lineage=(),
     )
     return first, second
 
 
-def _drawn(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers of each feature's nodes among `n` that are drawn without replacement."""
+def _drawn(
+    counts: NDArray[np.int64], n: int, rng: np.random.Generator, varying: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Numbers of each column's nodes among `n` that are drawn without replacement.
+
+    Constant columns have none and take no random numbers, so that they change no other column.
+    """
+    if not varying.all():
+        drawn = np.zeros_like(counts)
+        drawn[varying] = _drawn(counts[varying], n, rng, varying[varying])
+        return drawn
     total = int(counts.sum())
     if total < 10**9:  # the limit of numpy
         return rng.multivariate_hypergeometric(counts, n, method="marginals")
@@ -94,22 +96,3 @@ def _drawn(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArr
     step = (room * (abs(more) / room.sum())).astype(np.int64)
     step[np.argsort(-room, kind="stable")[: abs(more) - int(step.sum())]] += 1
     return np.asarray(drawn + np.sign(more) * step)
-
-
-def _half(probes: ProbeTally, rng: np.random.Generator) -> ProbeTally:
-    return replace(
-        probes,
-        wins=rng.binomial(probes.wins, 0.5),
-        trees=probes.trees / 2,
-        couplings=rng.binomial(probes.couplings, 0.5),
-    )
-
-
-def _rest(whole: ProbeTally | None, half: ProbeTally) -> ProbeTally:
-    assert whole is not None
-    return replace(
-        whole,
-        wins=whole.wins - half.wins,
-        trees=whole.trees - half.trees,
-        couplings=whole.couplings - half.couplings,
-    )

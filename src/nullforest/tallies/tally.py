@@ -15,8 +15,7 @@ from nullforest.data.dense import as_names
 from nullforest.forest.couplings import COUPLING_EDGES as COUPLING_EDGES
 from nullforest.forest.couplings import N_COUPLING_BINS as N_COUPLING_BINS
 from nullforest.tallies.levels import joined_levels
-from nullforest.tallies.probe_tally import Ints, ProbeTally, frozen
-from nullforest.tallies.shadow_tally import ShadowTally
+from nullforest.tallies.null_columns import Ints, NullColumns, frozen
 
 Names = NDArray[np.str_]
 Lineage = tuple[tuple[int, int, int], ...]
@@ -43,16 +42,18 @@ class Tally:
     couplings : (F, B) int32 or None
         For each feature, the couplings of the nodes that it won, counted in the bins of
         `COUPLING_EDGES`; None where they cannot be known.
-    probes : ProbeTally or None
-        Wins of the virtual probes, where the forest evaluated any.
-    shadows : ShadowTally or None
-        Counts of the features' shadows, copies with permuted rows, where the forest had any. They
-        compete for nodes like features: pools and candidates count them too.
+    null_columns : NullColumns or None
+        Wins of the virtual probes that the forest evaluated, or of the features' shadows, copies
+        with permuted rows. Shadows compete for nodes like features: pools and candidates count
+        them too.
     feature_names : (F,) str or None
         Names of the features.
     levels : (F, 2) float64 or None
         Fewest and most distinct values that each column can have, where there are no probes to
         represent columns of different kinds.
+    n_constant : int
+        Features with one value in all samples. They are never candidates and are not tested;
+        pools and candidates do not count them.
     splitter : {"best", "random", "unknown"}
         Whether a node took the best split of its candidates.
     column_orders : int
@@ -86,10 +87,10 @@ class Tally:
     candidates: int | None
     n_samples: int
     couplings: NDArray[np.int32] | None = None
-    probes: ProbeTally | None = None
-    shadows: ShadowTally | None = None
+    null_columns: NullColumns | None = None
     feature_names: Names | None = None
     levels: NDArray[np.float64] | None = None
+    n_constant: int = 0
     splitter: Literal["best", "random", "unknown"] = "best"
     column_orders: int = 0
     source: str = "counts"
@@ -159,9 +160,40 @@ class Tally:
         return len(self.counts)
 
     @property
+    def n_varying(self) -> int:
+        """Number of features that are not constant: those that are tested."""
+        return self.n_features - self.n_constant
+
+    @property
     def n_columns(self) -> int:
-        """Number of columns that compete for nodes: features and their shadows."""
-        return self.n_features * (1 if self.shadows is None else 1 + len(self.shadows))
+        """Number of columns that compete for nodes: varying features and their shadows."""
+        return self.n_varying * (1 if self.shadows is None else 1 + len(self.shadows))
+
+    @property
+    def varying(self) -> NDArray[np.bool_]:
+        """Whether each feature varies: constant ones are in the last strata, or have one level."""
+        if self.n_constant == 0:
+            return np.ones(self.n_features, bool)
+        if self.null_columns is not None:
+            strata = self.null_columns.feature_strata
+            return np.asarray(strata < np.partition(strata, self.n_varying)[self.n_varying])
+        if self.levels is not None:
+            return self.levels[:, 1] > 1
+        raise InputError("Constant features need levels or null columns, which tell them apart.")
+
+    @property
+    def probes(self) -> NullColumns | None:
+        """The virtual probes, where the null columns are probes."""
+        return self._null_columns_of("probes")
+
+    @property
+    def shadows(self) -> NullColumns | None:
+        """The shadows of the features, where the null columns are shadows."""
+        return self._null_columns_of("shadows")
+
+    def _null_columns_of(self, kind: str) -> NullColumns | None:
+        columns = self.null_columns
+        return columns if columns is not None and columns.kind == kind else None
 
     @property
     def shadow_names(self) -> Names:
@@ -200,22 +232,19 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         _check_addable(self, other)
-        couplings = probes = shadows = None
+        couplings = null_columns = None
         names = other.feature_names if self.feature_names is None else self.feature_names
         if self.couplings is not None and other.couplings is not None:
             couplings = self.couplings + other.couplings
-        if self.probes is not None and other.probes is not None:
-            probes = self.probes + other.probes
-        if self.shadows is not None and other.shadows is not None:
-            shadows = self.shadows + other.shadows
+        if self.null_columns is not None and other.null_columns is not None:
+            null_columns = self.null_columns + other.null_columns
         return replace(
             self,
             counts=self.counts + other.counts,
             nodes_per_tree=np.concatenate([self.nodes_per_tree, other.nodes_per_tree]),
             pool_per_tree=np.concatenate([self.pool_per_tree, other.pool_per_tree]),
             couplings=couplings,
-            probes=probes,
-            shadows=shadows,
+            null_columns=null_columns,
             feature_names=names,
             levels=joined_levels(self.levels, other.levels),
             source=self.source if self.source == other.source else "several forests",
@@ -293,6 +322,8 @@ def _check(tally: Tally) -> None:
     F, columns = tally.n_features, tally.n_columns
     if F == 0 or tally.n_trees == 0:
         raise InputError("A tally needs at least one feature and one tree.")
+    if not isinstance(tally.n_constant, int | np.integer) or not 0 <= tally.n_constant < F:
+        raise InputError(f"n_constant = {tally.n_constant!r:.60} must be from 0 to {F - 1}.")
     for name in ("counts", "nodes_per_tree", "pool_per_tree"):
         if (values := getattr(tally, name)).ndim != 1 or values.sum(dtype=float) >= 2.0**62:
             raise InputError(f"{name} must be a flat list of numbers that add to less than 2⁶².")
@@ -307,9 +338,7 @@ def _check(tally: Tally) -> None:
         raise InputError(f"Every tree's pool must lie between 1 and the {columns} features.")
     selections = tally.counts.sum()
     if tally.shadows is not None:
-        if tally.shadows.counts.shape[1] != F:
-            raise InputError(f"The shadows are not those of {F} features.")
-        selections += tally.shadows.counts.sum()
+        selections += tally.shadows.wins.sum()
     if selections != tally.n_nodes:
         raise InputError(
             f"The counts add to {selections}, but the trees have {tally.n_nodes} internal "
@@ -321,10 +350,9 @@ def _check(tally: Tally) -> None:
             continue
         if not isinstance(value, int | np.integer) or not 1 <= value <= most:
             raise InputError(f"{name} = {value!r:.60} must be a whole number from 1 to {most}.")
-    if tally.probes is not None and tally.probes.feature_strata.shape != (F,):
-        raise InputError(
-            f"The probe tally is of {len(tally.probes.feature_strata)} features, not of {F}."
-        )
+    if tally.null_columns is not None and tally.null_columns.feature_strata.shape != (F,):
+        n = len(tally.null_columns.feature_strata)
+        raise InputError(f"The null columns are of {n} features, not of {F}.")
     # A tree has fewer nodes, its leaves included, than twice the samples.
     most = 2 * tally.n_samples * tally.n_trees
     if tally.probes is not None and tally.probes.wins.max(initial=0) > most:
@@ -334,12 +362,20 @@ def _check(tally: Tally) -> None:
     for name, shape in [("couplings", (F, N_COUPLING_BINS)), ("levels", (F, 2))]:
         if (values := getattr(tally, name)) is not None and values.shape != shape:
             raise InputError(f"{name} must have the shape {shape}.")
+    if tally.n_constant:
+        varying = tally.varying
+        if np.count_nonzero(varying) != tally.n_varying or tally.counts[~varying].any():
+            raise InputError(
+                f"n_constant = {tally.n_constant} is not the number of features without a "
+                "selection that have one level, or are in the last strata."
+            )
 
 
 def _check_addable(a: Tally, b: Tally) -> None:
     """Refuse to add tallies of different data, different settings, or the same trees."""
     for what, mine, theirs in [
         ("numbers of features", a.n_features, b.n_features),
+        ("numbers of constant features", a.n_constant, b.n_constant),
         ("numbers of shadows", a.n_columns - a.n_features, b.n_columns - b.n_features),
         ("numbers of samples", a.n_samples, b.n_samples),
         ("numbers of candidates per node", a.candidates, b.candidates),

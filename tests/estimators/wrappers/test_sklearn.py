@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from test_selector import LENIENT
-
 import nullforest as nf
 import sklearn_checks
 
-SMALL = nf.ForestSelector(trees=10, **LENIENT)
+SMALL = nf.ForestSelector(trees=10, **sklearn_checks.LENIENT)
 CHECKED = sklearn_checks.parametrize(
-    (nf.BackwardElimination(SMALL, max_steps=1), {}),
-    (nf.ForwardSelection(SMALL, standard_errors=-100.0), {}),
-    (nf.KnockOut(SMALL, max_layers=2), {}),
-    (nf.StabilitySelection(SMALL, pairs=1, threshold=1.0), {}),
+    (nf.wrappers.BackwardElimination(SMALL, max_steps=1), {}),
+    (nf.wrappers.ForwardSelection(SMALL, standard_errors=-100.0), {}),
+    (nf.wrappers.KnockOut(SMALL, max_layers=2), {}),
+    (nf.wrappers.StabilitySelection(SMALL, pairs=1, threshold=1.0), {}),
 )
 
 

@@ -12,12 +12,20 @@ from sklearn.pipeline import make_pipeline
 
 import nullforest as nf
 from nullforest.estimators.wrappers.out_of_bag import gain, of_columns, of_forest, of_guessing
-from nullforest.estimators.wrappers.stability import halves_of
-from nullforest.estimators.wrappers.stability_bounds import expected_false, lowest_threshold
+from nullforest.estimators.wrappers.stability import (
+    expected_false,
+    halves_of,
+    lowest_threshold,
+)
 from nullforest.estimators.wrappers.wrapper import fit_selector
 
-ALL = (nf.BackwardElimination, nf.ForwardSelection, nf.KnockOut, nf.StabilitySelection)
-FEW = {nf.StabilitySelection: {"pairs": 3}}
+ALL = (
+    nf.wrappers.BackwardElimination,
+    nf.wrappers.ForwardSelection,
+    nf.wrappers.KnockOut,
+    nf.wrappers.StabilitySelection,
+)
+FEW = {nf.wrappers.StabilitySelection: {"pairs": 3}}
 
 
 def bagged(X, y, seed, alpha=0.05, error="fwer"):
@@ -98,7 +106,7 @@ def test_an_interrupted_run_resumes_to_the_same_answer(wrapper, data, tmp_path):
         wrapper(bagged, **settings, resume=path).fit(named, y)
 
 
-@pytest.mark.parametrize("wrapper", [nf.BackwardElimination, nf.ForwardSelection])
+@pytest.mark.parametrize("wrapper", [nf.wrappers.BackwardElimination, nf.wrappers.ForwardSelection])
 def test_the_answer_is_part_of_what_the_first_forest_selected(wrapper, data):
     X, y, _ = data
     fitted = wrapper(bagged).fit(X, y)
@@ -109,7 +117,7 @@ def test_the_answer_is_part_of_what_the_first_forest_selected(wrapper, data):
 
 def test_backward_elimination_keeps_its_trail(data):
     X, y, relevant = data
-    fitted = nf.BackwardElimination(bagged).fit(X, y)
+    fitted = nf.wrappers.BackwardElimination(bagged).fit(X, y)
     trail = fitted.trail_
     assert trail["n_features"].tolist() == [200, *trail["n_kept"].tolist()[:-1]]
     assert trail["n_kept"].iloc[-1] == fitted.support_.sum()
@@ -124,7 +132,7 @@ def test_backward_elimination_keeps_its_trail(data):
 
 def test_forward_selection_adds_while_the_loss_falls_by_its_standard_error(data):
     X, y, _ = data
-    fitted = nf.ForwardSelection(bagged).fit(X, y)
+    fitted = nf.wrappers.ForwardSelection(bagged).fit(X, y)
     trail = fitted.trail_
     tried = trail.iloc[1:]
     assert (tried["joined"] == (tried["gain"] > tried["gain_se"])).all()
@@ -138,7 +146,7 @@ def test_knock_out_surfaces_what_one_forest_hides():
     missed = []
     for seed in range(4):
         X, y, relevant = nf.simulate.independent(100, 300, n_relevant=25, relevance=0.45, seed=seed)
-        fitted = nf.KnockOut(bagged).fit(X, y)
+        fitted = nf.wrappers.KnockOut(bagged).fit(X, y)
         found = [set(layer.features) for layer in fitted.layers_]
         assert sum(map(len, found)) == len(set().union(*found)) == fitted.support_.sum()
         assert set(np.flatnonzero(fitted.selection_.support)) == (found[0] if found else set())
@@ -152,7 +160,7 @@ def test_knock_out_surfaces_what_one_forest_hides():
 
 def test_halving_spends_no_more_than_alpha(data):
     X, y, _ = data
-    fitted = nf.KnockOut(
+    fitted = nf.wrappers.KnockOut(
         nf.ForestSelector(trees=100, null="paper", error="fwer"), spending="halving"
     ).fit(X, y)
     assert fitted.accounting_["alpha_sum"].iloc[-1] < 0.05
@@ -162,7 +170,7 @@ def test_halving_spends_no_more_than_alpha(data):
 @pytest.mark.parametrize("method", ["complementary", "independent"])
 def test_stability_selection_counts_the_halves(method, data):
     X, y, _ = data
-    fitted = nf.StabilitySelection(
+    fitted = nf.wrappers.StabilitySelection(
         bagged, pairs=3, threshold=0.8, keep=10, method=method, random_state=5
     ).fit(X, y)
     times = np.zeros(200)
@@ -214,10 +222,10 @@ def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
 
 def test_lowest_threshold_is_the_lowest():
     for bound in ("worst-case", "unimodal"):
-        found = lowest_threshold(1.0, 20, 1000, 40, 20, bound)
+        found = lowest_threshold(1.0, 20, 1000, 20, bound)
         assert expected_false(found, 20, 1000, 20, bound) <= 1.0 + 1e-12  # rounding
         assert expected_false(found - 1 / 40, 20, 1000, 20, bound) > 1.0
-    assert lowest_threshold(0.01, 200, 1000, 40, 20, "worst-case") is None
+    assert lowest_threshold(0.01, 200, 1000, 20, "worst-case") is None
     with pytest.raises(nf.InputError, match="above 0\\.5"):
         expected_false(0.5, 1, 10, 5)
 
@@ -235,12 +243,12 @@ def test_names_are_kept_from_input_to_output(wrapper, data):
     assert fitted.transform(frame).shape == (100, len(kept))
 
 
-@pytest.mark.parametrize("wrapper", [*ALL, nf.GroupSelector])
+@pytest.mark.parametrize("wrapper", [*ALL, nf.wrappers.GroupSelector])
 def test_an_empty_selection_names_the_step_and_the_option(wrapper):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 20)), np.arange(40) % 2
     none = nf.ForestSelector(trees=30, alpha=1e-9, error="fwer", null="paper")
-    settings = FEW.get(wrapper, {"alpha": 1e-9} if wrapper is nf.GroupSelector else {})
+    settings = FEW.get(wrapper, {"alpha": 1e-9} if wrapper is nf.wrappers.GroupSelector else {})
     steps = make_pipeline(wrapper(selector=none, **settings), LogisticRegression())
     words = f"{wrapper.__name__} selected none of the 20 features.* Set min_features=1 to keep"
     with pytest.raises(nf.InputError, match=words):
@@ -260,11 +268,13 @@ def test_an_empty_selection_names_the_step_and_the_option(wrapper):
 
 def test_min_features_adds_to_what_is_selected(data):
     X, y, _ = data
-    alone = nf.ForwardSelection(bagged).fit(X, y).support_
-    more = nf.ForwardSelection(bagged, min_features=int(alone.sum()) + 2).fit(X, y).support_
+    alone = nf.wrappers.ForwardSelection(bagged).fit(X, y).support_
+    more = (
+        nf.wrappers.ForwardSelection(bagged, min_features=int(alone.sum()) + 2).fit(X, y).support_
+    )
     assert more.sum() == alone.sum() + 2
     assert more[alone].all()
-    same = nf.ForwardSelection(bagged, min_features=1).fit(X, y)
+    same = nf.wrappers.ForwardSelection(bagged, min_features=1).fit(X, y)
     assert same.support_.tolist() == alone.tolist()
     assert not any("min_features" in note for note in same.selection_.notes)
 
@@ -272,8 +282,8 @@ def test_min_features_adds_to_what_is_selected(data):
 def test_candidates_shrink_with_the_features(data):
     X, y, _ = data
     selector = nf.ForestSelector(trees=20, candidates=150, null="paper")
-    fitted = fit_selector(selector, X[:, :40], y, 1)
-    assert fitted.selection.tally.candidates == 40
+    selection, _ = fit_selector(selector, X[:, :40], y, 1)
+    assert selection.tally.candidates == 40
     assert selector.candidates == 150
 
 
@@ -293,21 +303,24 @@ def test_out_of_bag_losses_are_those_of_the_predictions(data):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: nf.KnockOut(3), "neither be fitted nor called"),
-        (lambda: nf.KnockOut(nf.ForestSelector), "neither be fitted nor called"),
-        (lambda: nf.KnockOut(nf.ForestSelector(prefit=True)), "prefit"),
-        (lambda: nf.KnockOut(lambda X, y, seed: 3), "must return"),
-        (lambda: nf.KnockOut(bagged, stop="never"), "stop"),
-        (lambda: nf.KnockOut(bagged, spending="halving"), "alpha"),
-        (lambda: nf.KnockOut(bagged, max_layers=0), "max_layers"),
-        (lambda: nf.KnockOut(bagged, min_features=-1), "min_features"),
-        (lambda: nf.ForwardSelection(bagged, patience=0), "patience"),
-        (lambda: nf.BackwardElimination(bagged, max_steps=1.5), "max_steps"),
-        (lambda: nf.StabilitySelection(bagged, threshold=0.4), "threshold"),
-        (lambda: nf.StabilitySelection(bagged, keep=1000), "keep"),
-        (lambda: nf.StabilitySelection(bagged, method="independent", bound="unimodal"), "unimodal"),
-        (lambda: nf.StabilitySelection(bagged, keep=50, max_false=0.1, pairs=1), "Keep"),
-        (lambda: nf.KnockOut(bagged, resume="/dev/null/folder"), "cannot be used"),
+        (lambda: nf.wrappers.KnockOut(3), "neither be fitted nor called"),
+        (lambda: nf.wrappers.KnockOut(nf.ForestSelector), "neither be fitted nor called"),
+        (lambda: nf.wrappers.KnockOut(nf.ForestSelector(prefit=True)), "prefit"),
+        (lambda: nf.wrappers.KnockOut(lambda X, y, seed: 3), "must return"),
+        (lambda: nf.wrappers.KnockOut(bagged, stop="never"), "stop"),
+        (lambda: nf.wrappers.KnockOut(bagged, spending="halving"), "alpha"),
+        (lambda: nf.wrappers.KnockOut(bagged, max_layers=0), "max_layers"),
+        (lambda: nf.wrappers.KnockOut(bagged, min_features=-1), "min_features"),
+        (lambda: nf.wrappers.ForwardSelection(bagged, patience=0), "patience"),
+        (lambda: nf.wrappers.BackwardElimination(bagged, max_steps=1.5), "max_steps"),
+        (lambda: nf.wrappers.StabilitySelection(bagged, threshold=0.4), "threshold"),
+        (lambda: nf.wrappers.StabilitySelection(bagged, keep=1000), "keep"),
+        (
+            lambda: nf.wrappers.StabilitySelection(bagged, method="independent", bound="unimodal"),
+            "unimodal",
+        ),
+        (lambda: nf.wrappers.StabilitySelection(bagged, keep=50, max_false=0.1, pairs=1), "Keep"),
+        (lambda: nf.wrappers.KnockOut(bagged, resume="/dev/null/folder"), "cannot be used"),
     ],
 )
 def test_bad_settings_are_refused_in_one_sentence(make, words, data):
@@ -320,7 +333,7 @@ def test_a_file_of_something_else_is_not_overwritten(data, tmp_path):
     path = tmp_path / "precious.csv"
     path.write_text("a,b\n")
     with pytest.raises(nf.InputError, match="cannot be used for a series of forests"):
-        nf.KnockOut(bagged, resume=path).fit(*data[:2])
+        nf.wrappers.KnockOut(bagged, resume=path).fit(*data[:2])
     assert path.read_text() == "a,b\n"
 
 
@@ -330,5 +343,5 @@ def test_nothing_relevant_selects_nothing_more_often_than_alpha():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, y = rng.standard_normal((60, 150)), rng.permutation(np.arange(60) % 2)
-        hits += nf.KnockOut(bagged, random_state=seed).fit(X, y).support_.any()
+        hits += nf.wrappers.KnockOut(bagged, random_state=seed).fit(X, y).support_.any()
     assert hits <= 5

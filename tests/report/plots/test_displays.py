@@ -13,13 +13,14 @@ from matplotlib.colors import same_color
 import nullforest as nf
 from nullforest._util.errors import MissingExtraError
 from nullforest.report.plots import (
+    OTHER,
+    SELECTED,
     CountsDisplay,
     ManhattanDisplay,
     StabilityDisplay,
     TrajectoryDisplay,
     VolcanoDisplay,
 )
-from nullforest.report.plots.display import OTHER, SELECTED
 
 
 @pytest.fixture(scope="module")
@@ -199,5 +200,5 @@ def test_the_heat_map_puts_correlated_features_side_by_side():
     np.testing.assert_allclose(display.image_.get_array(), display.correlation)
     with pytest.raises(nf.InputError, match="give the data"):
         selection.plot("correlation")
-    with pytest.raises(nf.InputError, match="the same X"):
+    with pytest.raises(nf.InputError, match="give the same data"):
         selection.plot("features", X=X[:, :5], y=y)

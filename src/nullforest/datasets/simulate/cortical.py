@@ -21,8 +21,13 @@ from scipy.sparse import csr_array
 from nullforest._util.errors import InputError
 from nullforest.datasets.simulate.independent import balanced_labels, float_type, mean_shift
 from nullforest.datasets.simulate.surfaces import Maps, read_maps, read_mesh
-from nullforest.features.fsaverage import fsaverage5_graph, smooth_maps
-from nullforest.features.mesh import distance_to, edge_graph, grow_region
+from nullforest.features.spatial import (
+    distance_to,
+    edge_graph,
+    fsaverage5_graph,
+    grow_region,
+    smooth_maps,
+)
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, optional
+from nullforest._util.errors import InputError
 from nullforest._util.files import reading
+from nullforest.data.readers.images.overlays import read_overlay
+from nullforest.data.readers.images.surface_mesh import load_mesh
+from nullforest.data.readers.images.volumes import load
 
 #: Brain structure of a CIFTI file whose vertices are taken.
 CIFTI_STRUCTURE = "CIFTI_STRUCTURE_CORTEX_LEFT"
@@ -60,42 +62,26 @@ def read_maps(source: Any) -> Maps:
 
 
 def read_mesh(mesh: Any) -> tuple[Any, Any]:
-    """Coordinates and triangles of a mesh: a GIFTI surface file, or the pair itself."""
+    """Coordinates and triangles of a mesh: a file of a surface, or the pair itself."""
     if not isinstance(mesh, str | Path):
         coordinates, faces = mesh
         return coordinates, faces
-    with reading(Path(mesh)):
-        arrays = _nibabel().load(mesh).agg_data(("pointset", "triangle"))
-    if any(np.ndim(array) != 2 for array in arrays):
-        raise InputError(f"{mesh} holds no surface; give a .surf.gii file.")
-    return arrays[0], arrays[1]
+    surface = load_mesh(Path(mesh))
+    return surface.coordinates, surface.faces
 
 
 def _read_file(path: Path) -> Maps:
+    name = path.name.lower()
+    if name.endswith((".gii", ".gii.gz", ".mgh", ".mgz")):
+        return Maps(read_overlay(path).astype(float))
     with reading(path):
-        return _read_format(path, path.name.lower())
-
-
-def _read_format(path: Path, name: str) -> Maps:
-    if name.endswith(".npz"):
-        return _read_npz(path)
-    if name.endswith(".txt"):
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
-        return _stack([_read_file(path.parent / line) for line in lines if line])
-    if name.endswith((".gii", ".gii.gz")):
-        image = _nibabel().load(path)
-        return Maps(np.stack([np.asarray(array.data, float) for array in image.darrays]))
-    if name.endswith((".mgh", ".mgz")):
-        # From memory: nibabel would leave the file open until the image is collected.
-        raw = path.read_bytes()
-        image = _nibabel().MGHImage.from_bytes(
-            gzip.decompress(raw) if name.endswith(".mgz") else raw
-        )
-        data = np.asarray(image.dataobj, float)
-        n_subjects = data.shape[3] if data.ndim == 4 else 1
-        return Maps(data.reshape(-1, n_subjects).T)
-    if name.endswith((".dscalar.nii", ".dtseries.nii")):
-        return _read_cifti(path)
+        if name.endswith(".npz"):
+            return _read_npz(path)
+        if name.endswith(".txt"):
+            lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+            return _stack([_read_file(path.parent / line) for line in lines if line])
+        if name.endswith((".dscalar.nii", ".dtseries.nii")):
+            return _read_cifti(path)
     raise InputError(
         f"{path.name} is of no known kind; give .npz, .gii, .mgh, .mgz, .dscalar.nii, "
         ".dtseries.nii, or a .txt file that lists such files."
@@ -114,7 +100,7 @@ def _read_npz(path: Path) -> Maps:
 
 
 def _read_cifti(path: Path) -> Maps:
-    image = _nibabel().load(path)
+    image = load(path)
     for structure, columns, model in image.header.get_axis(1).iter_structures():
         if structure == CIFTI_STRUCTURE:
             values = np.asarray(image.get_fdata(), float)[:, columns]
@@ -148,7 +134,3 @@ def _checked(maps: Maps) -> Maps:
             "for each."
         )
     return maps
-
-
-def _nibabel() -> Any:
-    return optional("nibabel", "neuro", "Reading surface files")

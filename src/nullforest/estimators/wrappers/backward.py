@@ -23,12 +23,12 @@ returned.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 
@@ -38,6 +38,7 @@ _PER_FEATURE = 9
 _FEWEST = 200
 
 
+@dataclass(eq=False, repr=False)
 class BackwardElimination(SelectorWrapper):
     """Drop the features that are not selected, grow again on the rest, until none is dropped.
 
@@ -70,88 +71,69 @@ class BackwardElimination(SelectorWrapper):
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> backward = nf.BackwardElimination(nf.ForestSelector(trees=300)).fit(X, y)
+    >>> backward = nf.wrappers.BackwardElimination(nf.ForestSelector(trees=300)).fit(X, y)
     >>> bool((backward.support_ <= backward.selection_.support).all())
     True
     >>> backward.trail_.columns.tolist()
     ['step', 'n_features', 'n_kept', 'oob_error', 'oob_loss']
     """
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        max_steps: int | None = None,
-        min_features: int | None = None,
-        random_state: Any = 0,
-        resume: Any = None,
-        progress: bool = True,
-    ) -> None:
-        keep_arguments(self, locals())
+    selector: Any = None
+    _: KW_ONLY
+    max_steps: int | None = None
 
     def _run(self, run: Run) -> None:
-        everything = run.columns()
-        first = run.select(everything, run.y, 0)
-        kept = np.flatnonzero(first.selection.support)
-        oob = of_selector(first.selector, everything, run.y, run.seed(0), needed=len(kept) > 0)
-        rows = [_row(0, run.n_features, len(kept), oob)]
-        dropped = np.full(run.n_features, -1)
-        dropped[~first.selection.support] = 0
-        dropping = len(kept) < run.n_features
-        step = 1
-        while dropping and len(kept) and (self.max_steps is None or step < self.max_steps):
+        table = run.columns()
+        first, fitted = run.select(table, run.y, 0)
+        features = np.flatnonzero(first.support)
+        oob = of_selector(fitted, table, run.y, run.seed(0), needed=len(features) > 0)
+        trail = [_row(0, run.n_features, features, oob)]
+        dropped = np.where(first.support, -1, 0)
+        while 0 < len(features) < trail[-1]["n_features"] and len(trail) != self.max_steps:
+            step = len(trail)
             run.report(step, step + 1)  # one more at least
-            if step > len(run.checkpoint.steps):
-                run.checkpoint.add(_step(run, kept, step))
-            done = run.checkpoint.steps[step - 1]
-            rows.append({"step": step, "n_features": len(kept), **done["row"]})
-            left = np.asarray(done["kept"], np.int64)
-            gone = np.setdiff1d(kept, left)
-            dropped[gone] = step
-            dropping, kept, step = len(gone) > 0, left, step + 1
-        support = np.zeros(run.n_features, bool)
-        support[kept] = True
-        self.trail_ = pd.DataFrame(rows)
-        self.n_steps_ = len(rows)
-        self._keep(first.selection, support, dropped=dropped)
+            result = run.step(step, _step, features)
+            remaining = np.asarray(result["features"], np.int64)
+            dropped[np.setdiff1d(features, remaining)] = step
+            trail.append(result["row"])
+            features = remaining
+        self.trail_ = pd.DataFrame(trail)
+        self.n_steps_ = len(trail)
+        self._keep(first, dropped < 0, dropped=dropped)
 
 
-def _step(run: Run, kept: Ints, step: int) -> dict[str, Any]:
+def _step(run: Run, step: int, features: Ints) -> dict[str, Any]:
     """One more forest on the features that are left, beside permuted columns."""
-    X, names = with_permuted(run, kept, step)
-    if names is not None:
-        X = pd.DataFrame(X, columns=names)
-    selection = run.select(X, run.y, step).selection
-    left = kept[selection.support[: len(kept)]]
-    oob = of_columns(run.columns(kept), run.y, run.seed(step))
-    row = _row(step, len(kept), len(left), oob)
-    return {"kept": left.tolist(), "row": {k: row[k] for k in ("n_kept", "oob_error", "oob_loss")}}
+    selection, _ = run.select(_with_permuted(run, step, features), run.y, step)
+    remaining = features[selection.support[: len(features)]]
+    oob = of_columns(run.columns(features), run.y, run.seed(step))
+    return {"features": remaining.tolist(), "row": _row(step, len(features), remaining, oob)}
 
 
-def with_permuted(run: Run, kept: Ints, step: int) -> tuple[Any, list[str] | None]:
-    """The kept columns, followed by columns of the data whose rows are permuted."""
-    rng = np.random.default_rng([run.checkpoint.seed, step])
-    number = max(_FEWEST, _PER_FEATURE * len(kept))
-    rest = np.setdiff1d(np.arange(run.n_features), kept)
-    # Those that were dropped first; all of them again, and the kept ones, where they do not do.
-    pool = rest if len(rest) >= number else np.arange(run.n_features)
-    taken = rng.choice(pool, number, replace=len(pool) < number)
-    dense = [_dense(run.X[:, columns]) for columns in (kept, taken)]
-    X = np.hstack([dense[0], rng.permuted(dense[1], axis=0)])
+def _with_permuted(run: Run, step: int, features: Ints) -> Any:
+    """Columns of the features, followed by columns of the data whose rows are permuted."""
+    rng = np.random.default_rng([run.first_seed, step])
+    number = max(_FEWEST, _PER_FEATURE * len(features))
+    # Those that were dropped first; all of them again, and the features, where they do not do.
+    pool = np.setdiff1d(np.arange(run.n_features), features)
+    pool = pool if len(pool) >= number else np.arange(run.n_features)
+    nulls = rng.choice(pool, number, replace=len(pool) < number)
+    dense, permuted = (
+        part.toarray() if hasattr(part, "toarray") else part
+        for part in (run.X[:, features], run.X[:, nulls])
+    )
+    X = np.hstack([dense, rng.permuted(permuted, axis=0)])
     if run.names is None:
-        return X, None
-    return X, [*map(str, run.names[kept]), *(f"permuted {i}" for i in range(number))]
+        return X
+    names = [*run.names[features].tolist(), *(f"permuted {i}" for i in range(number))]
+    return pd.DataFrame(X, columns=names)
 
 
-def _dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X
-
-
-def _row(step: int, n_features: int, n_kept: int, oob: OutOfBag | None) -> dict[str, Any]:
+def _row(step: int, n_features: int, remaining: Ints, oob: OutOfBag) -> dict[str, Any]:
     return {
         "step": step,
         "n_features": n_features,
-        "n_kept": n_kept,
-        "oob_error": float("nan") if oob is None else oob.error,
-        "oob_loss": float("nan") if oob is None else oob.loss,
+        "n_kept": len(remaining),
+        "oob_error": oob.error,
+        "oob_loss": oob.loss,
     }

@@ -18,17 +18,21 @@ too small; test on other samples.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError
-from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.out_of_bag import OutOfBag, gain, of_columns, of_guessing
-from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
+from nullforest.estimators.wrappers.out_of_bag import NONE, OutOfBag, gain, of_columns, of_guessing
+from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
+
+#: Columns of the trail.
+_TRAIL = ["feature", "p_value", "gain", "gain_se", "joined", "oob_error", "oob_loss"]
 
 
+@dataclass(eq=False, repr=False)
 class ForwardSelection(SelectorWrapper):
     """Add features by p-value while the out-of-bag error improves.
 
@@ -64,74 +68,51 @@ class ForwardSelection(SelectorWrapper):
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> forward = nf.ForwardSelection(nf.ForestSelector(trees=300)).fit(X, y)
+    >>> forward = nf.wrappers.ForwardSelection(nf.ForestSelector(trees=300)).fit(X, y)
     >>> bool(forward.support_[relevant].any()), int(forward.support_[~relevant].sum())
     (True, 0)
     """
 
-    _counted = "Trying features"
+    selector: Any = None
+    _: KW_ONLY
+    standard_errors: float = 1.0
+    patience: int = 1
+    max_features: int | None = None
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        standard_errors: float = 1.0,
-        patience: int = 1,
-        max_features: int | None = None,
-        min_features: int | None = None,
-        random_state: Any = 0,
-        resume: Any = None,
-        progress: bool = True,
-    ) -> None:
-        keep_arguments(self, locals())
+    _counted: ClassVar[str] = "Trying features"
 
     def _run(self, run: Run) -> None:
-        first = run.select(run.columns(), run.y, 0).selection
+        first, _ = run.select(run.columns(), run.y, 0)
         order = np.lexsort((np.arange(run.n_features), -first.counts, first.pvalues))
         queue = order[first.support[order]].tolist()
         best = of_guessing(run.y)
-        rows = [_row("", np.nan, (0.0, 0.0), True, best)]
+        trail = [("", np.nan, 0.0, 0.0, True, best.error, best.loss)]
         joined: list[int] = []
         failures = 0
-        most = self.max_features or len(queue)
         for step, feature in enumerate(queue, start=1):
-            if failures >= self.patience or len(joined) >= most:
+            if failures >= self.patience or len(joined) >= (self.max_features or len(queue)):
                 break
             run.report(step, len(queue))
-            if step > len(run.checkpoint.steps):
-                columns = np.array([*joined, feature], np.int64)
-                tried = of_columns(run.columns(columns), run.y, run.seed(step))
-                if tried is None:
-                    raise InputError("Forward selection needs classes or numbers to predict.")
-                run.checkpoint.add({"losses": tried.losses.tolist(), "error": tried.error})
-            known = run.checkpoint.steps[step - 1]
-            oob = OutOfBag(np.asarray(known["losses"], float), known["error"])
-            improvement = gain(best, oob)
-            joins = improvement[0] > self.standard_errors * improvement[1]
-            name = str(first.tally.names[feature])
-            rows.append(_row(name, float(first.pvalues[feature]), improvement, joins, oob))
+            result = run.step(step, _step, np.array([*joined, feature], np.int64))
+            oob = OutOfBag(np.asarray(result["losses"], float), result["error"])
+            fall, error = gain(best, oob)
+            joins = fall > self.standard_errors * error
+            name, p = str(first.tally.names[feature]), float(first.pvalues[feature])
+            trail.append((name, p, fall, error, joins, oob.error, oob.loss))
             if joins:
                 joined.append(feature)
                 best, failures = oob, 0
             else:
                 failures += 1
-        support = np.zeros(run.n_features, bool)
-        support[joined] = True
         place = np.zeros(run.n_features, np.int64)
         place[joined] = np.arange(1, len(joined) + 1)
-        self.trail_ = pd.DataFrame(rows)
-        self._keep(first, support, order=place)
+        self.trail_ = pd.DataFrame(trail, columns=_TRAIL)
+        self._keep(first, place > 0, order=place)
 
 
-def _row(
-    name: str, p: float, improvement: tuple[float, float], joined: bool, oob: OutOfBag
-) -> dict[str, Any]:
-    return {
-        "feature": name,
-        "p_value": p,
-        "gain": improvement[0],
-        "gain_se": improvement[1],
-        "joined": joined,
-        "oob_error": oob.error,
-        "oob_loss": oob.loss,
-    }
+def _step(run: Run, step: int, columns: Ints) -> dict[str, Any]:
+    """Out-of-bag losses of a forest on the features that have joined and one more."""
+    oob = of_columns(run.columns(columns), run.y, run.seed(step))
+    if oob is NONE:
+        raise InputError("Forward selection needs classes or numbers to predict.")
+    return {"losses": oob.losses.tolist(), "error": oob.error}

@@ -6,17 +6,18 @@ for what is guaranteed over groups and within them.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from nullforest._util.errors import check_known
-from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
 from nullforest.features.groups import select_groups
 from nullforest.selection.error_rates import ErrorRate
 
 
+@dataclass(eq=False, repr=False)
 class GroupSelector(SelectorWrapper):
     """Select the features of groups that a forest uses more often than expected under the null.
 
@@ -54,40 +55,26 @@ class GroupSelector(SelectorWrapper):
     --------
     >>> import numpy as np, nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=6, relevance=0.6, seed=1)
-    >>> blocks = nf.GroupSelector(np.arange(300) // 20, error="fwer").fit(X, y)
+    >>> blocks = nf.wrappers.GroupSelector(np.arange(300) // 20, error="fwer").fit(X, y)
     >>> blocks.transform(X).shape
     (100, 20)
     """
 
-    def __init__(
-        self,
-        groups: Any = None,
-        selector: Any = None,
-        *,
-        alpha: float = 0.05,
-        error: ErrorRate = "fdr",
-        keep: Literal["groups", "features"] = "groups",
-        correlated: bool = True,
-        min_features: int | None = None,
-        random_state: Any = 0,
-        resume: Any = None,
-        progress: bool = True,
-    ) -> None:
-        keep_arguments(self, locals())
+    groups: Any = None
+    selector: Any = None
+    _: KW_ONLY
+    alpha: float = 0.05
+    error: ErrorRate = "fdr"
+    keep: Literal["groups", "features"] = "groups"
+    correlated: bool = True
 
     def _run(self, run: Run) -> None:
         check_known("keep", self.keep, ("groups", "features"))
-        first = run.select(run.columns(), run.y, 0).selection
+        first, _ = run.select(run.columns(), run.y, 0)
         # Where no groups are given every feature is one of its own.
         groups = np.arange(run.n_features) if self.groups is None else self.groups
-        self.groups_ = select_groups(
-            first.tally,
-            groups,
-            self.alpha,
-            self.error,
-            first.null,
-            X=run.X if self.correlated else None,
-        )
+        X = run.X if self.correlated else None
+        self.groups_ = select_groups(first.tally, groups, self.alpha, self.error, first.null, X=X)
         support = self.groups_.feature_support
         if self.keep == "groups":
             for place in np.flatnonzero(self.groups_.support):

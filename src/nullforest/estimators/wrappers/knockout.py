@@ -23,16 +23,16 @@ claim.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+import math
+from dataclasses import KW_ONLY, asdict, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from nullforest._util.errors import InputError, check_known
-from nullforest.estimators.arguments import keep_arguments
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
-from nullforest.estimators.wrappers.wrapper import Fitted, Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
 from nullforest.selection.selection import Selection
 
 
@@ -65,7 +65,7 @@ class Layer:
     --------
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.6)
-    >>> first = nf.KnockOut(nf.ForestSelector(trees=300)).fit(X, y).layers_[0]
+    >>> first = nf.wrappers.KnockOut(nf.ForestSelector(trees=300)).fit(X, y).layers_[0]
     >>> first.n_tested, first.accepted
     (300, True)
     """
@@ -82,6 +82,7 @@ class Layer:
     accepted: bool
 
 
+@dataclass(eq=False, repr=False)
 class KnockOut(SelectorWrapper):
     """Select features layer by layer: remove the selected ones, grow again.
 
@@ -125,54 +126,45 @@ class KnockOut(SelectorWrapper):
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=10, relevance=0.5)
     >>> one = nf.ForestSelector(trees=300)
-    >>> layers = nf.KnockOut(one).fit(X, y)
+    >>> layers = nf.wrappers.KnockOut(one).fit(X, y)
     >>> bool(layers.support_.sum() >= one.fit(X, y).get_support().sum())
     True
     """
 
-    _counted = "Growing layers"
+    selector: Any = None
+    _: KW_ONLY
+    stop: Literal["either", "pvalue"] = "either"
+    standard_errors: float = 1.0
+    spending: Literal["same", "halving"] = "same"
+    max_layers: int = 20
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        stop: Literal["either", "pvalue"] = "either",
-        standard_errors: float = 1.0,
-        spending: Literal["same", "halving"] = "same",
-        max_layers: int = 20,
-        min_features: int | None = None,
-        random_state: Any = 0,
-        resume: Any = None,
-        progress: bool = True,
-    ) -> None:
-        keep_arguments(self, locals())
+    _counted: ClassVar[str] = "Growing layers"
 
     def _run(self, run: Run) -> None:
         check_known("stop", self.stop, ("either", "pvalue"))
         check_known("spending", self.spending, ("same", "halving"))
-        changes = self._changes(run, 0)
-        fitted = run.select(run.columns(), run.y, 0, **changes)
-        layers = [self._layer(run, np.arange(run.n_features), 0, fitted)]
-        found = np.zeros(run.n_features, bool)
-        while layers[-1].accepted:
-            found[layers[-1].features] = True
-            number = len(layers)
-            rest = np.flatnonzero(~found)
-            if number >= self.max_layers or len(rest) < 2:
-                break
-            run.report(number, number + 1)  # one more at least
-            if number > len(run.checkpoint.steps):
-                again = run.select(run.columns(rest), run.y, number, **self._changes(run, number))
-                run.checkpoint.add(asdict(self._layer(run, rest, number, again)))
-            layers.append(Layer(**run.checkpoint.steps[number - 1]))
-        self.layers_ = [layer for layer in layers if layer.accepted]
-        self.accounting_ = accounting(layers)
+        features = np.arange(run.n_features)
+        first, fitted = run.select(run.columns(), run.y, 0, **self._changes(run, 0))
+        layers = [self._layer(run, features, 0, first, fitted)]
         layer_of = np.zeros(run.n_features, np.int64)
         layer_p = np.full(run.n_features, np.nan)
-        for number, layer in enumerate(self.layers_, start=1):
-            layer_of[layer.features] = number
-            layer_p[layer.features] = layer.pvalues
-        self._keep(fitted.selection, found, layer=layer_of, layer_p_value=layer_p)
+        while layers[-1].accepted:
+            number = len(layers)
+            layer_of[layers[-1].features] = number
+            layer_p[layers[-1].features] = layers[-1].pvalues
+            features = np.flatnonzero(layer_of == 0)
+            if number >= self.max_layers or len(features) < 2:
+                break
+            run.report(number, number + 1)  # one more at least
+            layers.append(Layer(**run.step(number, self._step, features)))
+        self.layers_ = [layer for layer in layers if layer.accepted]
+        self.accounting_ = accounting(layers)
+        self._keep(first, layer_of > 0, layer=layer_of, layer_p_value=layer_p)
+
+    def _step(self, run: Run, number: int, features: Ints) -> dict[str, Any]:
+        """Another forest on the features that no layer has."""
+        answer = run.select(run.columns(features), run.y, number, **self._changes(run, number))
+        return asdict(self._layer(run, features, number, *answer))
 
     def _changes(self, run: Run, number: int) -> dict[str, float]:
         """Settings of the selector that differ in layer `number`."""
@@ -183,62 +175,47 @@ class KnockOut(SelectorWrapper):
             raise InputError("spending='halving' needs a selector with a setting alpha.")
         return {"alpha": alpha / 2 ** (number + 1)}
 
-    def _layer(self, run: Run, tested: Ints, number: int, fitted: Fitted) -> Layer:
+    def _layer(
+        self, run: Run, tested: Ints, number: int, selection: Selection, fitted: Any
+    ) -> Layer:
         """Test one forest by its p-values and its out-of-bag loss."""
-        selection = fitted.selection
-        here = np.flatnonzero(selection.support)
-        here = here[np.argsort(selection.pvalues[here], kind="stable")]
-        # Where nothing was found the loss decides nothing, and no forest is grown for it.
-        oob = of_selector(
-            fitted.selector, run.columns(tested), run.y, run.seed(number), needed=len(here) > 0
-        )
-        better, error = (np.nan, np.nan) if oob is None else gain(of_guessing(run.y), oob)
-        predicts = np.isnan(better) or better > self.standard_errors * error
-        accepted = len(here) > 0 and (number == 0 or self.stop == "pvalue" or bool(predicts))
+        selected = np.flatnonzero(selection.support)
+        selected = selected[np.argsort(selection.pvalues[selected], kind="stable")]
+        # Where nothing is selected the loss decides nothing, and no forest is grown for it.
+        needed = len(selected) > 0
+        oob = of_selector(fitted, run.columns(tested), run.y, run.seed(number), needed=needed)
+        better, error = gain(of_guessing(run.y), oob)
+        predicts = math.isnan(better) or better > self.standard_errors * error
+        alpha = float(selection.alpha)
+        # What the error rate bounds: false features among those tested, among those selected, any.
+        among = {"fpr": len(tested), "fwer": 1}.get(selection.error, len(selected))
         return Layer(
-            features=tested[here].tolist(),
-            counts=selection.counts[here].tolist(),
-            pvalues=selection.pvalues[here].tolist(),
+            features=tested[selected].tolist(),
+            counts=selection.counts[selected].tolist(),
+            pvalues=selection.pvalues[selected].tolist(),
             n_tested=len(tested),
-            alpha=float(selection.alpha),
-            expected_false=_expected_false(selection),
-            oob_error=float("nan") if oob is None else oob.error,
-            gain=float(better),
-            gain_se=float(error),
-            accepted=accepted,
+            alpha=alpha,
+            expected_false=alpha * among,
+            oob_error=oob.error,
+            gain=better,
+            gain_se=error,
+            accepted=needed and (number == 0 or self.stop == "pvalue" or predicts),
         )
-
-
-def _expected_false(selection: Selection) -> float:
-    """Bound on the expected number of false features, from the error rate."""
-    if selection.error == "fpr":
-        return selection.alpha * len(selection.support)
-    if selection.error == "fwer":
-        return selection.alpha
-    return selection.alpha * selection.n_selected
 
 
 def accounting(layers: list[Layer]) -> pd.DataFrame:
     """Selected features and error rate of each layer, with running sums."""
-    rows = []
-    alpha = expected = 0.0
-    for number, layer in enumerate(layers, start=1):
-        # Every layer that was tested counts, whether it was accepted or not.
-        alpha += layer.alpha
-        expected += layer.expected_false if layer.accepted else 0.0
-        rows.append(
-            {
-                "layer": number,
-                "tested": layer.n_tested,
-                "found": len(layer.features),
-                "alpha": layer.alpha,
-                "alpha_sum": alpha,
-                "expected_false": layer.expected_false,
-                "expected_false_sum": expected,
-                "oob_error": layer.oob_error,
-                "gain": layer.gain,
-                "gain_se": layer.gain_se,
-                "accepted": layer.accepted,
-            }
-        )
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame([asdict(layer) for layer in layers])
+    # Every layer that was tested spends its alpha, whether it was accepted or not.
+    return pd.DataFrame(
+        {
+            "layer": np.arange(1, len(layers) + 1),
+            "tested": frame["n_tested"],
+            "found": [len(layer.features) for layer in layers],
+            "alpha": frame["alpha"],
+            "alpha_sum": frame["alpha"].cumsum(),
+            "expected_false": frame["expected_false"],
+            "expected_false_sum": frame["expected_false"].where(frame["accepted"], 0.0).cumsum(),
+            **frame[["oob_error", "gain", "gain_se", "accepted"]],
+        }
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nullforest.data.targets import as_target
 from nullforest.forest.settings import paper_settings
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
@@ -39,9 +40,13 @@ class OutOfBag:
 
     @property
     def loss(self) -> float:
-        """Mean loss."""
-        seen = ~np.isnan(self.losses)
-        return float(self.losses[seen].mean()) if seen.any() else float("nan")
+        """Mean loss; NaN where no sample has one."""
+        present = self.losses[~np.isnan(self.losses)]
+        return float(present.mean()) if len(present) else float("nan")
+
+
+#: The losses of a forest that has none: all comparisons with them are NaN.
+NONE = OutOfBag(np.full(1, np.nan), float("nan"))
 
 
 def gain(before: OutOfBag, after: OutOfBag) -> tuple[float, float]:
@@ -59,47 +64,36 @@ def gain(before: OutOfBag, after: OutOfBag) -> tuple[float, float]:
     return round(float(saved.mean()), 12), round(float(saved.std(ddof=1) / np.sqrt(len(saved))), 12)
 
 
-def of_forest(forest: Forest) -> OutOfBag | None:
-    """Out-of-bag losses of a forest grown here; None where it has none."""
+def of_forest(forest: Forest) -> OutOfBag:
+    """Out-of-bag losses of a nullforest Forest; `NONE` where it has none."""
     if "oob_sum" not in forest.sums or forest.target.criterion == "neighbourhood":
-        return None
-    said, truth = forest.oob_prediction, forest.target.values
-    said = said.reshape(len(said), -1)
-    seen = ~np.isnan(said[:, 0])
-    if not seen.any():
-        return None
-    if forest.classes is not None:
-        losses = _brier(said, truth)
-        error = float(np.mean(said[seen].argmax(axis=1) != truth[seen]))
-    else:
-        losses = ((said - truth.reshape(said.shape)) ** 2).sum(axis=1)
-        error = float(losses[seen].mean())
-    return OutOfBag(losses, error)
+        return NONE
+    truth = forest.target.values
+    prediction = forest.oob_prediction.reshape(len(truth), -1)
+    predicted = ~np.isnan(prediction[:, 0])
+    if not predicted.any():
+        return NONE
+    if forest.classes is None:
+        losses = ((prediction - truth.reshape(prediction.shape)) ** 2).sum(axis=1)
+        return OutOfBag(losses, float(losses[predicted].mean()))
+    wrong_labels = prediction.argmax(axis=1)[predicted] != truth[predicted]
+    return OutOfBag(_brier(prediction, truth), float(np.mean(wrong_labels)))
 
 
-def of_columns(X: Any, y: Any, seed: int, n_jobs: int = -1) -> OutOfBag | None:
+def of_columns(X: Any, y: Any, seed: int) -> OutOfBag:
     """Out-of-bag losses of a forest of 500 trees grown on these columns."""
     # Pure leaves predict 0 or 1, which hides the effect of a single weak feature; larger leaves
     # give shares (5 samples, as in regression forests, where there are 100 samples and more).
+    leaf = min(5, max(1, len(y) // 20))
     settings = paper_settings(X.shape[1]) | {"trees": PREDICTING_TREES}
-    forest = grow(
-        X,
-        y,
-        min_leaf=min(5, max(1, len(y) // 20)),
-        probes=0,
-        keep_trees=False,
-        seed=seed,
-        n_jobs=n_jobs,
-        **settings,
-    )
-    return of_forest(forest)
+    return of_forest(grow(X, y, min_leaf=leaf, probes=0, keep_trees=False, seed=seed, **settings))
 
 
-def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutOfBag | None:
-    """Out-of-bag losses of a fitted selector's own forest, or, if needed, of one grown for that."""
+def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutOfBag:
+    """Losses of the forest of a fitted selector, or, if needed, of one grown for that."""
     forest = getattr(fitted, "estimator_", None)
-    known = of_forest(forest) if isinstance(forest, Forest) else None
-    return of_columns(X, y, seed) if known is None and needed else known
+    oob = of_forest(forest) if isinstance(forest, Forest) else NONE
+    return of_columns(X, y, seed) if oob is NONE and needed else oob
 
 
 def of_guessing(y: Any) -> OutOfBag:
@@ -110,20 +104,17 @@ def of_guessing(y: Any) -> OutOfBag:
     >>> of_guessing(np.array(["a", "a", "b", "b"])).losses.round(3).tolist()
     [0.444, 0.444, 0.444, 0.444]
     """
-    from nullforest.data.targets import as_target
-
-    y = np.asarray(y)
-    target = as_target(y, len(y))
-    values = target.values
+    target = as_target(np.asarray(y), len(y))
+    members = target.values.reshape(len(y), -1)
     if target.classes is not None:
-        own = np.eye(len(target.classes))[values]
-        shares = (own.sum(axis=0) - own) / (len(y) - 1)
-        # The others' majority is the other class where classes are equal; one class is meant here.
-        return OutOfBag(_brier(shares, values), float(1 - own.mean(axis=0).max()))
-    values = values.reshape(len(y), -1)
-    others = (values.sum(axis=0) - values) / (len(y) - 1)
-    losses = ((values - others) ** 2).sum(axis=1)
-    return OutOfBag(losses, float(losses.mean()))
+        members = np.eye(len(target.classes))[target.values]
+    mean_of_others = (members.sum(axis=0) - members) / (len(y) - 1)
+    if target.classes is None:
+        losses = ((members - mean_of_others) ** 2).sum(axis=1)
+        return OutOfBag(losses, float(losses.mean()))
+    # The others' majority is the other class where classes are equal; one class is meant here.
+    error = float(1 - members.mean(axis=0).max())
+    return OutOfBag(_brier(mean_of_others, target.values), error)
 
 
 def _brier(shares: Floats, classes: NDArray[np.int64]) -> Floats:

@@ -1,14 +1,24 @@
-"""Stability selection: features that are selected on most random halves of the samples.
+r"""Stability selection: features that are selected on most random halves of the samples.
 
 The selector is run on many random halves of the samples; a feature is stable when the share of
 halves that select it reaches a threshold. Meinshausen & Bühlmann (2010) draw the halves
 independently, Shah & Samworth (2013) in complementary pairs.
 
 **What is guaranteed.** With `keep=q`, which takes the q features of smallest p-value on every
-half, the expected number of false features is bounded as written in
-`stability_bounds.py`. With complementary pairs this needs no assumption,
-where "false" means: selected on a half-sample less often than a feature drawn at random. The
-p-values only order the features; the bound does not depend on their calibration.
+half, of p in all, the expected number of false features E[V] is bounded, for a threshold π:
+
+- Meinshausen & Bühlmann (2010), Theorem 1: E[V] ≤ q² / ((2π − 1) p), if null features are
+  exchangeable and the selector is no worse than a random choice.
+- Shah & Samworth (2013), Theorem 1, for complementary pairs: the same number bounds the expected
+  number of stable features that are selected on a half-sample with probability q/p at most, without
+  any assumption.
+- Their Theorem 2, for B pairs and distributions of the paired selection proportion that are
+  unimodal, with θ = q/p ≤ 1/√3: E[V] ≤ C(π, B) q²/p, where
+
+      C = 1 / (2 (2π − 1 − 1/(2B)))      for min(½ + θ², ½ + 1/(2B) + ¾ θ²) < π ≤ ¾,
+      C = 4 (1 − π + 1/(2B)) / (1 + 1/B)  for ¾ < π ≤ 1.
+
+The p-values only order the features; the bounds do not depend on their calibration.
 
 **What is not.** Where the selector itself decides how many features it takes (`keep=None`), q is
 replaced by its observed mean, and the bound is an estimate. Where hardly anything is selected, the
@@ -19,24 +29,26 @@ hold given the class sizes.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.checks import whole_number
-from nullforest._util.errors import InputError, MissingExtraError, check_known
+from nullforest._util.errors import InputError, check_known, optional
 from nullforest.data.targets import as_target
-from nullforest.estimators.arguments import keep_arguments
-from nullforest.estimators.wrappers.stability_bounds import Bound, expected_false, lowest_threshold
 from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
-from nullforest.run import backends as compute
+from nullforest.run import backends
 
+Bound = Literal["worst-case", "unimodal"]
 #: Features of each half-sample whose order is kept for the path.
 _PATH = 200
 
 
+@dataclass(eq=False, repr=False)
 class StabilitySelection(SelectorWrapper):
     """Select the features that are selected on most random halves of the samples.
 
@@ -98,105 +110,85 @@ class StabilitySelection(SelectorWrapper):
     >>> import nullforest as nf
     >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
     >>> few = nf.ForestSelector(trees=100)
-    >>> stable = nf.StabilitySelection(few, keep=10, max_false=1, pairs=5).fit(X, y)
+    >>> stable = nf.wrappers.StabilitySelection(few, keep=10, max_false=1, pairs=5).fit(X, y)
     >>> stable.threshold_, round(stable.expected_false_, 2), int(stable.support_[relevant].sum())
     (0.7, 0.83, 5)
     """
 
-    _counted = "Testing half-samples"
+    selector: Any = None
+    _: KW_ONLY
+    threshold: float = 0.75
+    max_false: float | None = None
+    keep: int | None = None
+    pairs: int = 50
+    method: Literal["complementary", "independent"] = "complementary"
+    bound: Bound = "worst-case"
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        threshold: float = 0.75,
-        max_false: float | None = None,
-        keep: int | None = None,
-        pairs: int = 50,
-        method: Literal["complementary", "independent"] = "complementary",
-        bound: Bound = "worst-case",
-        min_features: int | None = None,
-        random_state: Any = 0,
-        resume: Any = None,
-        progress: bool = True,
-    ) -> None:
-        keep_arguments(self, locals())
+    _counted: ClassVar[str] = "Testing half-samples"
 
     def _run(self, run: Run) -> None:
-        self._check_settings(run)
-        halves = 2 * self.pairs
-        classes = _classes(run.y)
-        done, backend = len(run.checkpoint.steps), compute.find()
-        run.report(done, halves)
-        on_worker = run if backend is None else run.for_workers()
-        for step in compute.each(
-            _test_half, (self, on_worker, classes), range(done, halves), backend
+        self._check_settings(run.n_features)
+        halves, n_finished = 2 * self.pairs, len(run.steps)
+        target = as_target(run.y, len(run.y))
+        classes = np.zeros(len(run.y), np.int64) if target.classes is None else target.values
+        run.report(n_finished, halves)
+        backend = backends.find()
+        shared = self, run if backend is None else run.for_workers(), classes
+        for step in backends.each(
+            StabilitySelection._test_half, shared, range(n_finished, halves), backend
         ):
-            run.checkpoint.add(step)
-            run.report(len(run.checkpoint.steps), halves)
-        steps = run.checkpoint.steps
+            run.add(step)
+            run.report(len(run.steps), halves)
         times = np.zeros(run.n_features, np.int64)
-        for step in steps:
+        for step in run.steps:
             times[step["selected"]] += 1
         self.probabilities_ = times / halves
-        self.mean_selected_ = float(np.mean([len(step["selected"]) for step in steps]))
-        self.ranked_ = np.array([step["ranked"] for step in steps], np.int64)
+        self.mean_selected_ = float(np.mean([len(step["selected"]) for step in run.steps]))
+        self.ranked_ = np.array([step["ranked"] for step in run.steps], np.int64)
         self.threshold_ = self._threshold(run.n_features)
         self.expected_false_ = expected_false(
             self.threshold_, self.mean_selected_, run.n_features, self.pairs, self.bound
         )
-        first = run.select(run.columns(), run.y, 0).selection
+        first, _ = run.select(run.columns(), run.y, 0)
         support = times >= round(self.threshold_ * halves, 9)  # 0.7 · 10 is 7, not a bit more
         self._keep(first, support, probability=self.probabilities_)
         self._names = first.tally.names
 
-    def _tested(self, run: Run, rows: Ints, step: int) -> dict[str, Any]:
+    def _test_half(self, run: Run, classes: Ints, number: int) -> dict[str, Any]:
         """Features selected on one half, and the order of those with the smallest p-values."""
-        selection = run.select(run.columns(rows=rows), run.y[rows], step).selection
-        ties = np.random.default_rng([run.checkpoint.seed, step, 1]).random(run.n_features)
+        paired = self.method == "complementary"
+        rng = np.random.default_rng([run.first_seed, number // 2 if paired else number])
+        rows = halves_of(classes, rng)[number % 2 if paired else 0]
+        selection, _ = run.select(run.columns(rows=rows), run.y[rows], number + 1)
+        ties = np.random.default_rng([run.first_seed, number + 1, 1]).random(run.n_features)
         order = np.lexsort((ties, selection.pvalues))  # equal p-values in random order
         chosen = np.flatnonzero(selection.support) if self.keep is None else order[: self.keep]
-        return {
-            "selected": np.sort(chosen).tolist(),
-            "ranked": order[:_PATH].tolist(),
-        }
-
-    def _half(self, classes: NDArray[np.int64], number: int, seed: int) -> Ints:
-        """Samples of one half, drawn within classes."""
-        if self.method == "complementary":
-            first, second = halves_of(classes, np.random.default_rng([seed, number // 2]))
-            return second if number % 2 else first
-        return halves_of(classes, np.random.default_rng([seed, number]))[0]
+        return {"selected": np.sort(chosen).tolist(), "ranked": order[:_PATH].tolist()}
 
     def _threshold(self, n_features: int) -> float:
         if self.max_false is None:
             return float(self.threshold)
-        found = lowest_threshold(
-            self.max_false,
-            self.mean_selected_,
-            n_features,
-            2 * self.pairs,
-            self.pairs,
-            self.bound,
+        lowest = lowest_threshold(
+            self.max_false, self.mean_selected_, n_features, self.pairs, self.bound
         )
-        if found is None:
+        if lowest is None:
             raise InputError(
                 f"No threshold bounds the expected number of false features at {self.max_false}: "
                 f"{self.mean_selected_:.4g} of {n_features} features are selected on a half. Keep "
                 f"at most {int(np.sqrt(self.max_false * n_features))} (keep=...), or allow more."
             )
-        return found
+        return lowest
 
-    def _check_settings(self, run: Run) -> None:
+    def _check_settings(self, n_features: int) -> None:
         check_known("method", self.method, ("complementary", "independent"))
         check_known("bound", self.bound, ("worst-case", "unimodal"))
         if self.bound == "unimodal" and self.method != "complementary":
             raise InputError("bound='unimodal' is proved for method='complementary' alone.")
         if self.keep is not None:
-            whole_number("keep", self.keep, 1, run.n_features)
+            whole_number("keep", self.keep, 1, n_features)
         if self.max_false is not None and not self.max_false > 0:
             raise InputError(f"max_false = {self.max_false} must be positive.")
-        expected_false(self.threshold, 1, run.n_features, self.pairs)  # refuses a bad threshold
+        expected_false(self.threshold, 1, n_features, self.pairs)  # refuses a bad threshold
 
     def path(self, features: Any = None) -> pd.DataFrame:
         """Selection probability of features when each half keeps its 1, 2, … best.
@@ -214,22 +206,19 @@ class StabilitySelection(SelectorWrapper):
         if features is None:
             order = np.argsort(-self.probabilities_, kind="stable")
             features = order[: int(self.support_.sum()) + 10]
-        chosen = np.atleast_1d(np.asarray(features, np.int64))
+        features = np.atleast_1d(np.asarray(features, np.int64))
         longest = self.ranked_.shape[1]
-        found = [(self.ranked_ == feature).sum(axis=0) for feature in chosen]
-        shares = np.cumsum(np.array(found).reshape(-1, longest), axis=1) / len(self.ranked_)
+        times = [(self.ranked_ == feature).sum(axis=0) for feature in features]
+        shares = np.cumsum(np.array(times).reshape(-1, longest), axis=1) / len(self.ranked_)
         index = pd.RangeIndex(1, longest + 1, name="kept")
-        return pd.DataFrame(shares.T, index=index, columns=self._names[chosen])
+        return pd.DataFrame(shares.T, index=index, columns=self._names[features])
 
     def plot_path(self, features: Any = None, ax: Any = None) -> Any:
         """Draw :meth:`path`: stable features in colour, the others in grey.
 
         Returns the matplotlib axes.
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise MissingExtraError("matplotlib", "plot", "The path plot") from None
+        pyplot = optional("matplotlib.pyplot", "plot", "The path plot")
         path = self.path(features)
         ax = pyplot.subplots()[1] if ax is None else ax
         stable = set(self._names[self.support_])
@@ -248,21 +237,6 @@ class StabilitySelection(SelectorWrapper):
         return ax
 
 
-def _test_half(
-    wrapper: StabilitySelection, run: Run, classes: NDArray[np.int64], number: int
-) -> dict[str, Any]:
-    rows = wrapper._half(classes, number, run.checkpoint.seed)
-    return wrapper._tested(run, rows, number + 1)
-
-
-def _classes(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Class of each sample; all the same where y holds numbers."""
-    target = as_target(y, len(y))
-    if target.classes is None:
-        return np.zeros(len(y), np.int64)
-    return np.asarray(target.values, np.int64)
-
-
 def halves_of(classes: NDArray[np.int64], rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Two halves of the samples without a common one, each with half of every class.
 
@@ -279,3 +253,68 @@ def halves_of(classes: NDArray[np.int64], rng: np.random.Generator) -> tuple[Int
     order = order[np.argsort(classes[order], kind="stable")]
     order = order[: len(order) // 2 * 2]
     return np.sort(order[0::2]), np.sort(order[1::2])
+
+
+def expected_false(
+    threshold: float, q: float, n_features: int, pairs: int, bound: Bound = "worst-case"
+) -> float:
+    """Bound on the expected number of false stable features.
+
+    Parameters
+    ----------
+    threshold : float
+        Share of half-samples π that must select a feature, above ½.
+    q : float
+        Mean number of features selected on a half-sample.
+    n_features : int
+        Number of features p.
+    pairs : int
+        Complementary pairs B; used by the unimodal bound only.
+    bound : {"worst-case", "unimodal"}
+        Without assumptions on the distribution of the selection proportion, or for unimodal ones
+        (the worst-case bound where that is not smaller, or not defined).
+
+    Examples
+    --------
+    >>> round(expected_false(0.9, q=20, n_features=1000, pairs=50), 3)
+    0.5
+    >>> round(expected_false(0.9, q=20, n_features=1000, pairs=50, bound="unimodal"), 3)
+    0.173
+    """
+    if not 0.5 < threshold <= 1.0:
+        raise InputError(
+            f"threshold = {threshold} must lie above 0.5 and up to 1; there is no bound below."
+        )
+    theta = q / n_features
+    worst = theta * q / (2 * threshold - 1)
+    if bound == "worst-case":
+        return worst
+    return min(worst, _unimodal_factor(threshold, theta, pairs) * theta * q)
+
+
+def _unimodal_factor(threshold: float, theta: float, pairs: int) -> float:
+    lowest = min(0.5 + theta**2, 0.5 + 1 / (2 * pairs) + 0.75 * theta**2)
+    if theta > 1 / math.sqrt(3) or threshold <= lowest:
+        return math.inf
+    if threshold <= 0.75:
+        room = 2 * threshold - 1 - 1 / (2 * pairs)
+        return 1 / (2 * room) if room > 0 else math.inf
+    return 4 * (1 - threshold + 1 / (2 * pairs)) / (1 + 1 / pairs)
+
+
+def lowest_threshold(
+    max_false: float, q: float, n_features: int, pairs: int, bound: Bound
+) -> float | None:
+    """Smallest share of the half-samples that holds the expected number of false features.
+
+    Examples
+    --------
+    >>> lowest_threshold(1.0, q=20, n_features=1000, pairs=50, bound="worst-case")
+    0.7
+    """
+    for number in range(pairs + 1, 2 * pairs + 1):
+        threshold = number / (2 * pairs)
+        expected = expected_false(threshold, q, n_features, pairs, bound)
+        if expected <= max_false * (1 + 1e-12):  # rounding
+            return threshold
+    return None

@@ -30,18 +30,18 @@ from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.data.dense import as_matrix
 from nullforest.data.rank_table import RankTable
-from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.evaluation.importances import nodes_below
+from nullforest.evaluation.baselines.importances import importance, nodes_below
+from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.run.permutation import permuted_errors
 from nullforest.selection.error_rates import adjust
-from nullforest.selection.selection import Selection
 from nullforest.tallies.tally import Tally
 
 Correction = Literal["bonferroni", "fdr"]
+Statistic = Literal["gini", "permutation", "frequency"]
 #: The best of too few shadows is exceeded too easily (the number of both other implementations).
 FEWEST_SHADOWS = 5
 _UNDECIDED, _CONFIRMED, _REJECTED = 0, 1, -1
@@ -51,7 +51,7 @@ def boruta(
     X: Any,
     y: Any,
     *,
-    statistic: Literal["gini", "permutation", "frequency"] = "gini",
+    statistic: Statistic = "gini",
     rounds: int = 100,
     percentile: float = 100.0,
     correction: Correction = "bonferroni",
@@ -61,7 +61,7 @@ def boruta(
     max_seconds: float | None = None,
     progress: Report | None = None,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select the features that exceed the best of their shuffled shadows in most rounds.
 
     Parameters
@@ -84,8 +84,8 @@ def boruta(
 
     Returns
     -------
-    Selection
-        `support` marks confirmed features. `values` are the hits, `null.details` names the
+    BaselineResult
+        `support` marks confirmed features. `values` are the hits, `details` names the
         features that stayed undecided. The p-values are P(Bin(n, ½) ≥ hits) after the last
         round of the feature.
 
@@ -113,23 +113,23 @@ def boruta(
     hits, played = np.zeros(F, np.int64), np.zeros(F, np.int64)
     counts, nodes = np.zeros(F, np.int64), []
     deadline = None if max_seconds is None else start + max_seconds
-    done = 0
-    with progress_bar("Rounds of Boruta", progress) as tell:
-        while done < rounds and (state == _UNDECIDED).any():
-            if deadline is not None and done and monotonic() > deadline:
+    n_rounds = 0
+    with progress_bar("Rounds of Boruta", progress) as report:
+        while n_rounds < rounds and (state == _UNDECIDED).any():
+            if deadline is not None and n_rounds and monotonic() > deadline:
                 break
             active = np.flatnonzero(state != _REJECTED)
             forest, values = _round(
-                matrix[:, active], y, statistic, done, seed, n_jobs, dict(settings)
+                matrix[:, active], y, statistic, n_rounds, seed, n_jobs, dict(settings)
             )
             shadows = values[len(active) :]
             hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
             played[active] += 1
             counts[active] += forest.tally.counts[: len(active)]
             nodes.append(nodes_below(forest, len(active)))
-            done += 1
-            _decide(state, hits, done, alpha, correction)
-            tell(done, rounds)
+            n_rounds += 1
+            _decide(state, hits, n_rounds, alpha, correction)
+            report(n_rounds, rounds)
     undecided = np.flatnonzero(state == _UNDECIDED)
     tally = Tally(
         counts=counts,
@@ -140,22 +140,21 @@ def boruta(
         feature_names=names,
         source="nullforest, rounds of Boruta without their shadows",
     )
-    note = f"{len(undecided)} features stayed undecided after {done} rounds."
-    return selection_from(
+    note = f"{len(undecided)} features stayed undecided after {n_rounds} rounds."
+    return BaselineResult.of(
         np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
-        hits.astype(np.float64),
-        Reference(
-            "Boruta", played / 2, {"rounds": done, "undecided": tally.names[undecided].tolist()}
-        ),
-        statistic="hits against the best shadow",
-        tally=tally,
         alpha=alpha,
         error="fwer" if correction == "bonferroni" else "fdr",
-        forests=done,
-        seconds=monotonic() - start,
-        one_threshold=False,
         support=state == _CONFIRMED,
+        test="Boruta",
+        statistic="hits against the best shadow",
+        values=hits.astype(np.float64),
+        expected=played / 2,
+        tally=tally,
+        forests=n_rounds,
+        seconds=monotonic() - start,
         notes=(note,) if len(undecided) else (),
+        details={"rounds": n_rounds, "undecided": tally.names[undecided].tolist()},
     )
 
 
@@ -171,7 +170,7 @@ def _check(statistic: str, rounds: int, percentile: float, correction: str) -> N
 def _round(
     active: NDArray[Any],
     y: Any,
-    statistic: str,
+    statistic: Statistic,
     number: int,
     seed: int,
     n_jobs: int,
@@ -183,39 +182,37 @@ def _round(
     generator = stream(seed, COLUMNS, number)
     for column in range(shadows.shape[1]):
         shadows[:, column] = shadows[generator.permutation(len(shadows)), column]
-    both = np.asfortranarray(np.hstack([active, shadows]))
-    usual, candidates = paper_settings(both.shape[1]), settings.pop("candidates", None)
-    wanted = np.sqrt(both.shape[1]) if candidates is None else candidates
-    settings["candidates"] = min(int(wanted), both.shape[1])
+    with_shadows = np.asfortranarray(np.hstack([active, shadows]))
+    usual, candidates = paper_settings(with_shadows.shape[1]), settings.pop("candidates", None)
+    n_candidates = np.sqrt(with_shadows.shape[1]) if candidates is None else candidates
+    settings["candidates"] = min(int(n_candidates), with_shadows.shape[1])
     forest = grow(
-        both,
+        with_shadows,
         y,
         seed=forest_seed(seed, COLUMNS, number),
         n_jobs=n_jobs,
         **(usual | settings | {"keep_trees": True, "oob": False, "probes": 0}),
     )
-    if statistic == "frequency":
-        return forest, forest.tally.counts.astype(np.float64)
-    if statistic == "gini":
-        return forest, forest.gini_importance
-    mean, deviation = permuted_errors(forest, both, n_jobs=n_jobs)
+    if statistic != "permutation":
+        return forest, importance(forest, with_shadows, statistic)
+    mean, deviation = permuted_errors(forest, with_shadows, n_jobs=n_jobs)
     return forest, mean / np.where(deviation > 0, deviation, np.inf)
 
 
 def _decide(
     state: NDArray[np.int64],
     hits: NDArray[np.int64],
-    done: int,
+    n_rounds: int,
     alpha: float,
     correction: Correction,
 ) -> None:
     """Confirm and reject undecided features by their binomial tails, among all that are left."""
     active = np.flatnonzero(state != _REJECTED)
     undecided = state[active] == _UNDECIDED
-    better = stats.binom.sf(hits[active] - 1, done, 0.5)
-    worse = stats.binom.cdf(hits[active], done, 0.5)
+    better = stats.binom.sf(hits[active] - 1, n_rounds, 0.5)
+    worse = stats.binom.cdf(hits[active], n_rounds, 0.5)
     for tail, decision in ((better, _CONFIRMED), (worse, _REJECTED)):
-        small = tail <= alpha / (len(state) if correction == "bonferroni" else done)
+        small = tail <= alpha / (len(state) if correction == "bonferroni" else n_rounds)
         if correction == "fdr":
             small &= adjust(tail, "fdr") <= alpha
         state[active[undecided & small]] = decision

@@ -21,15 +21,13 @@ from typing import Any, Literal
 import numpy as np
 
 from nullforest._util.errors import InputError
-from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.evaluation.baselines.statistics import instrument
-from nullforest.forest.settings import paper_settings
+from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests
+from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import Selection
 
-KIND = "the mirrored null distribution of Janitza et al."
+TEST = "the mirrored null distribution of Janitza et al."
 #: Fewer negative importances make a coarse null distribution (ranger warns at this number too).
 FEW = 100
 
@@ -72,7 +70,7 @@ def janitza(
     seed: int = 0,
     n_jobs: int = -1,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select features by the mirrored distribution of importances that are not positive.
 
     Parameters
@@ -86,7 +84,7 @@ def janitza(
 
     Returns
     -------
-    Selection
+    BaselineResult
 
     References
     ----------
@@ -110,26 +108,26 @@ def janitza(
             f"{statistic!r} is not symmetric around zero for null features; use 'corrected_gini' "
             "or 'permutation'."
         )
-    tool = instrument(X, statistic, seed=seed, n_jobs=n_jobs)
-    settings = paper_settings(tool.table.shape[1]) | settings | tool.settings
-    forest = grow(tool.table, y, seed=seed, n_jobs=n_jobs, **settings)
-    values = tool.read(forest)
-    pvalues = mirrored_pvalues(values, plus_one=plus_one)
-    below, null = int(np.sum(values < 0)), int(2 * np.sum(values < 0) + np.sum(values == 0))
+    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    forest = grow(measured.table, y, seed=seed, **measured.settings)
+    values = measured.values(forest)
+    below = int(np.sum(values < 0))
+    null_size = 2 * below + int(np.sum(values == 0))
     note = (
         f"Only {below} importances are below zero, so no p-value is finer than "
-        f"{1 / (plus_one + null):.2g} and none is accurate; use label_permutation instead."
+        f"{1 / (plus_one + null_size):.2g} and none is accurate; use label_permutation instead."
     )
-    return selection_from(
-        pvalues,
-        values,
-        Reference(KIND, np.zeros(len(values)), {"below_zero": below, "null_size": null}),
-        statistic=tool.name,
-        tally=tool.tally(forest),
+    return BaselineResult.of(
+        mirrored_pvalues(values, plus_one=plus_one),
         alpha=alpha,
         error=error,
+        test=TEST,
+        statistic=MEASURES[statistic],
+        values=values,
+        expected=np.zeros(len(values)),
+        tally=measured.tally(forest),
         forests=1,
         seconds=monotonic() - start,
-        one_threshold=True,
         notes=(note,) if below < FEW else (),
+        details={"below_zero": below, "null_size": null_size},
     )

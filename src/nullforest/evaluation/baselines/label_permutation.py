@@ -6,8 +6,7 @@ the one observed:
 p_f = (1 + #{b: I_b(f) ≥ I(f)}) / (1 + B).
 
 The paper (and Rodenburg et al. 2008) use the share of permutations with a strictly larger
-importance, #{b: I_b(f) > I(f)} / B. Altmann et al. (2010) also fit a distribution to the permuted
-importances, see `fits`.
+importance, #{b: I_b(f) > I(f)} / B.
 
 Controls the false positive rate of each feature if *no* feature is related to the target. Where
 some are, they take nodes from the null features in the observed forest but not in the permuted
@@ -16,33 +15,31 @@ ones, so that the test is conservative. Cost: 1 + B forests.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nullforest import __version__
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
-from nullforest.evaluation.baselines.exceedances import Exceedances
-from nullforest.evaluation.baselines.fits import FAMILIES, fitted_pvalues
-from nullforest.evaluation.baselines.relabelling import Labels, grow_permuted
-from nullforest.evaluation.baselines.results import Reference, selection_from
-from nullforest.evaluation.baselines.statistics import Statistic, instrument
-from nullforest.forest.settings import paper_settings
+from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
+from nullforest.evaluation.baselines.results import BaselineResult
+from nullforest.evaluation.relabelling import Labels, grow_permuted
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.checkpoints import Checkpoint, digest
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
-from nullforest.selection.selection import Selection
 
-Rule = Literal["plain", "strict", "fitted"]
-RULES: tuple[Rule, ...] = ("plain", "strict", "fitted")
-KIND = "label permutation"
+Rule = Literal["plain", "strict"]
+TEST = "label permutation"
 #: Seconds between two savings.
 SAVE_EVERY = 5.0
+#: Name of the exceedances in a checkpoint, and their arrays.
+_PART, _ARRAYS = "exceedances", ("larger", "equal", "pooled_larger", "pooled_equal", "total")
 
 
 def label_permutation(
@@ -62,7 +59,7 @@ def label_permutation(
     max_seconds: float | None = None,
     progress: Report | None = None,
     **settings: Any,
-) -> Selection:
+) -> BaselineResult:
     """Select the features whose importance exceeds that on permuted labels.
 
     Parameters
@@ -77,11 +74,9 @@ def label_permutation(
         The error rate to hold.
     error : {"fpr", "fdr", "fdr_by", "fwer"}
         Which error rate.
-    rule : {"plain", "strict", "fitted"}
+    rule : {"plain", "strict"}
         "plain": (1 + #{permuted ≥ observed}) / (1 + B). "strict", the paper's: the share of
-        permutations with a larger importance; can be zero. "fitted": the tail of the normal,
-        log-normal or gamma distribution that fits the feature's permuted importances best, plain
-        where none does.
+        permutations with a larger importance; can be zero.
     pooled : bool
         Compare with the permuted importances of all features together, assuming that they have
         one null distribution; p-values then go down to 1 / (1 + B F).
@@ -104,7 +99,7 @@ def label_permutation(
 
     Returns
     -------
-    Selection
+    BaselineResult
 
     References
     ----------
@@ -122,82 +117,65 @@ def label_permutation(
     (['x5'], 0.01)
     """
     start = monotonic()
-    _check(permutations, alpha, rule, pooled)
-    tool = instrument(X, statistic, seed=seed, n_jobs=n_jobs)
+    _check(permutations, alpha, rule)
     labels = Labels.for_forest(y, blocks, settings)
-    usual = paper_settings(tool.table.shape[1])
-    settings = usual | settings | {"n_jobs": n_jobs} | tool.settings
-    observed = grow(tool.table, y, seed=seed, sample_weight=labels.weight, **settings)
-    values = tool.read(observed)
-    keep = rule == "fitted"
-    identity = _identity(observed, labels, statistic, values, keep)
+    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    table, settings = measured.table, dict(measured.settings)
+    forest = grow(table, y, seed=seed, sample_weight=labels.weight, **settings)
+    values = measured.values(forest)
     deadline = None if max_seconds is None else start + max_seconds
     with (
-        Checkpoint(resume, KIND, identity, every=SAVE_EVERY) as checkpoint,
-        progress_bar("Permuting labels", progress) as tell,
+        Checkpoint(
+            resume, TEST, _identity(forest, labels, statistic, values), every=SAVE_EVERY
+        ) as checkpoint,
+        progress_bar("Permuting labels", progress) as report,
     ):
-        state = Exceedances.none_yet(values, keep=keep).restored(checkpoint)
-        if state.done > permutations:
+        state = Exceedances.before_any(values).restored(checkpoint)
+        if state.permutations > permutations:
             raise InputError(
-                f"{resume} holds {state.done} permutations, more than permutations = "
-                f"{permutations}; give at least {state.done}, or another folder."
+                f"{resume} holds {state.permutations} permutations, more than permutations = "
+                f"{permutations}; give at least {state.permutations}, or another folder."
             )
-        forests = grow_permuted(
-            tool.table,
-            labels,
-            permutations,
-            seed=seed,
-            first=state.done,
-            deadline=deadline,
-            progress=tell,
-            **settings,
-        )
+        settings |= {"seed": seed, "first": state.permutations}
+        settings |= {"deadline": deadline, "progress": report}
+        forests = grow_permuted(table, labels, permutations, **settings)
         try:
-            for forest in forests:
-                state = state.plus(tool.read(forest))
+            for permuted in forests:
+                state = state.plus(measured.values(permuted))
                 if checkpoint.due:
                     state.save(checkpoint)
         finally:  # an interruption loses no permutation that was finished
             state.save(checkpoint)
-    notes: list[str] = []
-    details: dict[str, Any] = {"permutations": state.done, "rule": rule, "pooled": pooled}
-    if state.done < permutations:
-        notes.append(f"Stopped by max_seconds after {state.done} of {permutations} permutations.")
-    if rule == "fitted":
-        pvalues, families = _fitted(state)
-        details["families"] = families
-    else:
-        pvalues = state.pvalues(strict=rule == "strict", pooled=pooled)
-        notes += _too_few(state, pooled, rule, alpha, error)
-    return selection_from(
-        pvalues,
-        values,
-        Reference(KIND, state.total / state.done, details),
-        statistic=tool.name,
-        tally=tool.tally(observed),
+    notes = _too_few(state, pooled, rule, alpha, error)
+    if state.permutations < permutations:
+        number = f"{state.permutations} of {permutations}"
+        notes = [f"Stopped by max_seconds after {number} permutations.", *notes]
+    return BaselineResult.of(
+        state.pvalues(strict=rule == "strict", pooled=pooled),
         alpha=alpha,
         error=error,
-        forests=1 + state.done,
+        test=TEST,
+        statistic=MEASURES[statistic],
+        values=values,
+        expected=state.total / state.permutations,
+        tally=measured.tally(forest),
+        forests=1 + state.permutations,
         seconds=monotonic() - start,
-        one_threshold=pooled,
         notes=tuple(notes),
+        details={"permutations": state.permutations, "rule": rule, "pooled": pooled},
     )
 
 
-def _check(permutations: int, alpha: float, rule: str, pooled: bool) -> None:
+def _check(permutations: int, alpha: float, rule: str) -> None:
     check_alpha(alpha)
     if isinstance(permutations, bool) or not hasattr(permutations, "__index__"):
         raise InputError(f"permutations = {permutations!r} must be a whole number.")
     if permutations < 1:
         raise InputError(f"permutations = {permutations} must be at least 1.")
-    check_known("rule", rule, RULES)
-    if rule == "fitted" and pooled:
-        raise InputError("rule='fitted' fits each feature on its own; omit pooled.")
+    check_known("rule", rule, ("plain", "strict"))
 
 
-def _identity(
-    forest: Forest, labels: Labels, statistic: str, values: Floats, keep: bool
-) -> dict[str, Any]:
+def _identity(forest: Forest, labels: Labels, statistic: str, values: Floats) -> dict[str, Any]:
     """What a run's answer depends on, apart from the number of permutations."""
     return {
         "version of nullforest": __version__,
@@ -208,16 +186,7 @@ def _identity(
         "observed values": digest(values),
         "feature names": digest(forest.tally.names),
         "blocks": digest(labels.blocks),
-        "fitted": keep,
     }
-
-
-def _fitted(state: Exceedances) -> tuple[Floats, dict[str, int]]:
-    fit = fitted_pvalues(state.matrix(), state.observed)
-    plain = state.pvalues(strict=False, pooled=False)
-    families = {name: int(np.sum(fit.family == i)) for i, name in enumerate(FAMILIES)}
-    families["none"] = int(np.sum(fit.family < 0))
-    return np.where(np.isnan(fit.pvalues), plain, fit.pvalues), families
 
 
 def _too_few(
@@ -225,18 +194,86 @@ def _too_few(
 ) -> list[str]:
     """A note where no feature can be selected, however strong."""
     F = len(state.observed)
-    smallest = 1 / (1 + state.done * (F if pooled else 1))
+    smallest = 1 / (1 + state.permutations * (F if pooled else 1))
     if rule == "strict":
         return ["A p-value of 0 means below one over the number of permutations, not impossible."]
+    least = f"With {state.permutations} permutations no p-value can be below {smallest:.2g}"
     if smallest > alpha:
         return [
-            f"With {state.done} permutations no p-value can be below {smallest:.2g}; alpha = "
-            f"{alpha:g} needs at least {int(np.ceil(1 / alpha)) - 1}."
+            f"{least}; alpha = {alpha:g} needs at least {int(np.ceil(1 / alpha)) - 1} permutations."
         ]
     if error != "fpr" and smallest > alpha / F:
         return [
-            f"With {state.done} permutations no p-value can be below {smallest:.2g}, but a single "
-            f"feature among {F} needs {alpha / F:.2g}; use rule='fitted', pooled=True or more "
+            f"{least}, but a single feature among {F} needs {alpha / F:.2g}; use pooled=True or more "
             "permutations."
         ]
     return []
+
+
+@dataclass(frozen=True, eq=False)
+class Exceedances:
+    """How often the statistics of permutations 0 to `permutations` - 1 reach the observed ones.
+
+    Only what the p-values need is held, not the permuted statistics themselves.
+
+    Attributes
+    ----------
+    observed : (F,) float
+    larger, equal : (F,) int
+        Permutations in which the feature's own statistic was larger than observed, or equal.
+    pooled_larger, pooled_equal : (F,) int
+        The same over the permuted statistics of all features.
+    total : (F,) float
+        Sum of the permuted statistics.
+    """
+
+    observed: Floats
+    larger: NDArray[np.int64]
+    equal: NDArray[np.int64]
+    pooled_larger: NDArray[np.int64]
+    pooled_equal: NDArray[np.int64]
+    total: Floats
+    permutations: int
+
+    @classmethod
+    def before_any(cls, observed: Floats) -> Exceedances:
+        """Before the first permutation."""
+        zeros = np.zeros(len(observed), np.int64)
+        return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), permutations=0)
+
+    def plus(self, values: Floats) -> Exceedances:
+        """One permutation more; this one stays as it is, so that Ctrl-C leaves no half of it."""
+        ordered = np.sort(values)
+        not_larger = np.searchsorted(ordered, self.observed, "right")
+        smaller = np.searchsorted(ordered, self.observed, "left")
+        return replace(
+            self,
+            larger=self.larger + (values > self.observed),
+            equal=self.equal + (values == self.observed),
+            pooled_larger=self.pooled_larger + (len(values) - not_larger),
+            pooled_equal=self.pooled_equal + (not_larger - smaller),
+            total=self.total + values,
+            permutations=self.permutations + 1,
+        )
+
+    def pvalues(self, *, strict: bool, pooled: bool) -> Floats:
+        """(1 + #{permuted ≥ observed}) / (1 + number), or strictly #{permuted > observed} / number.
+
+        The first is a valid p-value; the second is what the paper used, and can be zero.
+        """
+        n = self.permutations * (len(self.observed) if pooled else 1)
+        larger = self.pooled_larger if pooled else self.larger
+        equal = self.pooled_equal if pooled else self.equal
+        return np.asarray(larger / n if strict else (1 + larger + equal) / (1 + n))
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Keep the state."""
+        checkpoint.write(_PART, self.permutations, {name: getattr(self, name) for name in _ARRAYS})
+
+    def restored(self, checkpoint: Checkpoint) -> Exceedances:
+        """The state that was kept, if any, else this one."""
+        part = checkpoint.read(_PART)
+        if part is None:
+            return self
+        arrays = {name: part.arrays[name] for name in _ARRAYS}
+        return replace(self, **arrays, permutations=part.content)

@@ -69,15 +69,15 @@ function qqPoints(decider) {
   }
   if (points.length <= MOST_POINTS) return points;
   // All of the most significant ones, and of the others as many as the eye can tell apart.
-  const kept = points.slice(0, MOST_POINTS / 2);
-  let last = kept[kept.length - 1];
+  const shown = points.slice(0, MOST_POINTS / 2);
+  let last = shown[shown.length - 1];
   const step = Math.max(last.x, last.y) / (MOST_POINTS / 2);
   for (const point of points.slice(MOST_POINTS / 2)) {
     if (Math.abs(point.x - last.x) + Math.abs(point.y - last.y) < step) continue;
-    kept.push(point);
+    shown.push(point);
     last = point;
   }
-  return kept;
+  return shown;
 }
 
 function drawQQ(decider, state, points) {

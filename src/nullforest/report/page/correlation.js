@@ -41,16 +41,16 @@ class Correlation {
     const order = data.order.filter((at) => shown.has(at));
     const name = (at) => names[data.columns[at]];
     const cells = order.flatMap((a) => order.map((b) => ({ a, b, r: data.matrix[a][b] / 100 })));
-    const some = order.length < 40 ? order : [];
+    const labelled = order.length < 40 ? order : [];
     document.getElementById("map-words").textContent = chosen.length > shown.size
       ? `The ${shown.size} most significant of ${chosen.length} selected features with values in this page.` : `${chosen.length} selected features.`;
     draw("map", `Correlations between ${order.length} selected features`, (width) => {
-      const margin = some.length ? Math.min(160, 14 + 6.5 * d3.max(some, (at) => name(at).length)) : 20;
+      const margin = labelled.length ? Math.min(160, 14 + 6.5 * d3.max(labelled, (at) => name(at).length)) : 20;
       const side = Math.min(width - margin - 16, 640);
       return {
         height: side + margin + 20, marginLeft: margin, marginBottom: margin, marginTop: 10, marginRight: width - margin - side,
-        x: { domain: order, tickFormat: (at) => (some.length ? clipped(name(at)) : ""), tickRotate: -60, label: null, tickSize: 0 },
-        y: { domain: order, tickFormat: (at) => (some.length ? clipped(name(at)) : ""), label: null, tickSize: 0 },
+        x: { domain: order, tickFormat: (at) => (labelled.length ? clipped(name(at)) : ""), tickRotate: -60, label: null, tickSize: 0 },
+        y: { domain: order, tickFormat: (at) => (labelled.length ? clipped(name(at)) : ""), label: null, tickSize: 0 },
         color: { type: "linear", domain: [-1, 0, 1], range: [COLOR.null, COLOR.paper, COLOR.selected] },
         marks: [Plot.cell(cells, { x: "a", y: "b", fill: "r", inset: 0, tip: true,
           title: (d) => `${name(d.a)}\n${name(d.b)}\nρ = ${d.r.toFixed(2)}` })],

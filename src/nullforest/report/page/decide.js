@@ -54,17 +54,17 @@ class Decider {
 
   /** The selection at a stop of the slider; its threshold is null where strata differ. */
   at(error, stop) {
-    const { slider } = this.data, known = slider.by_error[error];
+    const { slider } = this.data, stops = slider.by_error[error];
     const alpha = slider.alpha[stop];
     const passes = Uint8Array.from(this.adjusted[error], (p) => (p <= alpha ? 1 : 0));
     return {
       error, stop, alpha, passes,
       selected: passes.reduce((sum, pass, k) => sum + pass * this.sizes[k], 0),
       label: slider.label[stop],
-      threshold: known.threshold[stop],
-      thresholdLabel: known.threshold_label[stop],
-      level: known.level[stop],
-      expected: known.expected_false_positives[stop],
+      threshold: stops.threshold[stop],
+      thresholdLabel: stops.threshold_label[stop],
+      level: stops.level[stop],
+      expected: stops.expected_false_positives[stop],
       // The q-value is that of Benjamini and Hochberg, except beside Benjamini and Yekutieli's.
       q: error === "fdr_by" ? this.adjusted.fdr_by : this.adjusted.fdr,
     };

@@ -32,7 +32,7 @@ class FeaturePictures {
     this.place = new Map(data === null ? [] : data.columns.map((column, i) => [column, i]));
   }
 
-  /** Fill a box with all that is known about a column; `open` opens another one. */
+  /** Fill a box with the picture of a column; `open` opens another one. */
   fill(box, column, table, open) {
     const values = table.values(column), at = this.place.get(column);
     box.replaceChildren(element("p", this.sentence(values, column, table)));
@@ -51,16 +51,16 @@ class FeaturePictures {
       `${digits(values.expected_count, 3)} expected under the null (p = ${digits(values.p_value, 2)}, q = ${digits(values.q_value, 2)}).`];
     const { effects } = this.decider.data;
     if (!effects) return words[0];
-    const told = (name) => { const e = table.extra(name, column); return e === null || e === "" ? null : e; };
-    const number = (name) => told(name)?.toFixed(2) ?? "not defined";
+    const effect = (name) => { const e = table.extra(name, column); return e === null || e === "" ? null : e; };
+    const number = (name) => effect(name)?.toFixed(2) ?? "not defined";
     if (effects.comparison === "two classes") {
       const [first, second] = effects.classes;
-      words.push(told("higher_in") === null ? "Equal in both classes." : `Higher in ${told("higher_in")}.`,
+      words.push(effect("higher_in") === null ? "Equal in both classes." : `Higher in ${effect("higher_in")}.`,
         `Difference of the means, ${second} − ${first}: ${number("difference")} pooled standard deviations.`, `AUC of ${second}: ${number("auc")}.`);
     } else if (effects.comparison === "several classes") {
-      words.push(`${told("stands_out") ?? "No class"} stands out:`, `difference from the others ${number("difference")} pooled standard deviations, AUC ${number("auc")}.`);
+      words.push(`${effect("stands_out") ?? "No class"} stands out:`, `difference from the others ${number("difference")} pooled standard deviations, AUC ${number("auc")}.`);
     } else if (effects.comparison === "survival") {
-      words.push(told("hazard") === null ? "" : `The hazard is ${told("hazard")} with larger values,`, `correlation with the log-rank scores ${number("correlation")}.`);
+      words.push(effect("hazard") === null ? "" : `The hazard is ${effect("hazard")} with larger values,`, `correlation with the log-rank scores ${number("correlation")}.`);
     } else words.push(`Spearman's correlation with the target: ${number("correlation")}.`);
     return `${words.join(" ")} These describe the data; they are not tested.`;
   }
@@ -74,7 +74,7 @@ class FeaturePictures {
       box.append(figure);
       places[key] = chart;
     };
-    const known = d3.range(x.length).filter((i) => x[i] !== null && (data.target?.kind !== "numbers" || data.target.values[i] !== null));
+    const measured = d3.range(x.length).filter((i) => x[i] !== null && (data.target?.kind !== "numbers" || data.target.values[i] !== null));
     const kind = data.category[at] ? null : data.target?.kind ?? null;
     const of = data.shown < data.samples ? `${data.shown} of ${data.samples} samples, drawn at random` : `${data.samples} samples`;
     if (kind === "classes") add("values", `Values by class: ${of}. Boxes: quartiles and medians.`);
@@ -84,11 +84,11 @@ class FeaturePictures {
     if (bars) add("splits", `Where its splits lie: thresholds of ${d3.sum(bars.number)} nodes ` +
       `in ${data.splits.trees === this.decider.data.trees ? "all" : `the first ${data.splits.trees} of ${this.decider.data.trees}`} trees.`);
     add("null", "Its count beside its null distribution (down to 1 of 10⁶ null features).");
-    const span = d3.extent([...known.map((i) => x[i]), ...(bars ? [bars.edges[0], bars.edges[bars.edges.length - 1]] : [])]);
+    const span = d3.extent([...measured.map((i) => x[i]), ...(bars ? [bars.edges[0], bars.edges[bars.edges.length - 1]] : [])]);
     const pad = 0.03 * (span[1] - span[0] || 1), domain = [span[0] - pad, span[1] + pad];
-    if (kind === "classes") this.drawClasses(places.values, name, x, known, domain);
-    if (kind === "numbers") this.drawNumbers(places.values, name, x, known, domain);
-    if (kind === "survival") this.drawSurvival(places.values, name, x, known);
+    if (kind === "classes") this.drawClasses(places.values, name, x, measured, domain);
+    if (kind === "numbers") this.drawNumbers(places.values, name, x, measured, domain);
+    if (kind === "survival") this.drawSurvival(places.values, name, x, measured);
     if (bars) draw(places.splits, `Split thresholds of ${name}`, () => ({ height: 180, marginBottom: 40,
       x: { domain, label: "threshold →" }, y: { label: "↑ splits", grid: true },
       marks: [Plot.rectY(bars.number.map((n, i) => ({ n, low: bars.edges[i], high: bars.edges[i + 1] })).filter((b) => b.n),
@@ -97,9 +97,9 @@ class FeaturePictures {
     this.drawNull(places.null, at, values);
   }
 
-  drawClasses(box, name, x, known, domain) {
+  drawClasses(box, name, x, measured, domain) {
     const { labels, values } = this.data.target;
-    const groups = labels.map((label, k) => known.filter((i) => values[i] === k).map((i) => x[i]).sort(d3.ascending));
+    const groups = labels.map((label, k) => measured.filter((i) => values[i] === k).map((i) => x[i]).sort(d3.ascending));
     const boxes = groups.map((group, k) => ({ k, n: group.length, q: [0.25, 0.5, 0.75].map((p) => d3.quantileSorted(group, p)) })).filter((b) => b.n);
     const words = (b) => `${labels[b.k]}: ${b.n} samples\nmedian ${digits(b.q[1], 4)}, quartiles ${digits(b.q[0], 4)} and ${digits(b.q[2], 4)}`;
     draw(box, `Values of ${name} by class: ${boxes.map((b) => `median of ${labels[b.k]} ${digits(b.q[1], 4)}`).join(", ")}`, () => ({
@@ -107,7 +107,7 @@ class FeaturePictures {
       x: { domain, label: `value →` },
       y: { domain: [labels.length - 0.5, -0.5], ticks: d3.range(labels.length), tickFormat: (k) => labels[k], tickSize: 0, label: null },
       marks: [
-        Plot.dot(known, { x: (i) => x[i], y: (i) => values[i] + 0.32 * jitter(i), r: 2.2, fill: COLOR.other, fillOpacity: 0.7 }),
+        Plot.dot(measured, { x: (i) => x[i], y: (i) => values[i] + 0.32 * jitter(i), r: 2.2, fill: COLOR.other, fillOpacity: 0.7 }),
         Plot.rect(boxes, { x1: (b) => b.q[0], x2: (b) => b.q[2], y1: (b) => b.k - 0.36, y2: (b) => b.k + 0.36, stroke: COLOR.ink,
           fill: COLOR.ink, fillOpacity: 0.04, tip: true, title: words }),
         Plot.ruleX(boxes, { x: (b) => b.q[1], y1: (b) => b.k - 0.36, y2: (b) => b.k + 0.36, stroke: COLOR.selected, strokeWidth: 3 }),
@@ -115,18 +115,18 @@ class FeaturePictures {
     }));
   }
 
-  drawNumbers(box, name, x, known, domain) {
+  drawNumbers(box, name, x, measured, domain) {
     const y = this.data.target.values;
     draw(box, `Target against the values of ${name}`, () => ({ height: 260, marginBottom: 40,
       x: { domain, label: "value →" }, y: { label: "↑ target", grid: true },
-      marks: [Plot.dot(known, { x: (i) => x[i], y: (i) => y[i], r: 2.5, fill: COLOR.null, fillOpacity: 0.6, tip: true,
+      marks: [Plot.dot(measured, { x: (i) => x[i], y: (i) => y[i], r: 2.5, fill: COLOR.null, fillOpacity: 0.6, tip: true,
         title: (i) => `value ${digits(x[i], 4)}, target ${digits(y[i], 4)}` })] }));
   }
 
-  drawSurvival(box, name, x, known) {
-    const { time, event } = this.data.target, middle = d3.median(known, (i) => x[i]);
-    const halves = [["larger half", known.filter((i) => x[i] > middle), COLOR.selected],
-      ["smaller half", known.filter((i) => x[i] <= middle), COLOR.null]].filter((half) => half[1].length);
+  drawSurvival(box, name, x, measured) {
+    const { time, event } = this.data.target, middle = d3.median(measured, (i) => x[i]);
+    const halves = [["larger half", measured.filter((i) => x[i] > middle), COLOR.selected],
+      ["smaller half", measured.filter((i) => x[i] <= middle), COLOR.null]].filter((half) => half[1].length);
     draw(box, `Kaplan-Meier curves of the halves of ${name}`, () => ({ height: 260, marginBottom: 40, marginRight: 80,
       x: { label: "time →" }, y: { domain: [0, 1], label: "↑ share without an event", grid: true },
       marks: halves.flatMap(([words, members, stroke]) => {

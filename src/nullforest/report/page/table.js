@@ -7,7 +7,7 @@ class FeatureTable {
     this.decider = decider;
     this.page = 0;
     this.sort = { by: "p_value", down: false };
-    this.found = null; // Uint8Array of the columns that match the search; null for all
+    this.matches = null; // Uint8Array of the columns that match the search; null for all
     this.byName = null;
     this.lower = null;
     this.effects = decider.data.effects;
@@ -35,7 +35,7 @@ class FeatureTable {
     const words = text.trim().toLowerCase();
     this.lower ??= this.decider.names.map((name, column) =>
       [name, ...this.notes.map((note) => this.extra(note, column))].join("\n").toLowerCase());
-    this.found = words === "" ? null : Uint8Array.from(this.lower, (name) => (name.includes(words) ? 1 : 0));
+    this.matches = words === "" ? null : Uint8Array.from(this.lower, (name) => (name.includes(words) ? 1 : 0));
     this.turnTo(0);
   }
 
@@ -92,8 +92,8 @@ class FeatureTable {
   /** The columns to show, in order. */
   rows() {
     const only = document.getElementById("only-selected").checked;
-    const { tieOf } = this.decider, { passes } = this.state, { found } = this;
-    return this.ordered().filter((column) => (!only || passes[tieOf[column]]) && (found === null || found[column]));
+    const { tieOf } = this.decider, { passes } = this.state, { matches } = this;
+    return this.ordered().filter((column) => (!only || passes[tieOf[column]]) && (matches === null || matches[column]));
   }
 
   turnTo(page, size = ROWS) {
@@ -215,13 +215,13 @@ class FeatureTable {
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const { columns } = this.decider.data; // positions in the user's data, or null
     const effects = Object.keys(this.effects?.columns ?? {});
-    const told = (names, column) => names.map((name) => quoted(String(this.extra(name, column) ?? "")));
+    const texts = (names, column) => names.map((name) => quoted(String(this.extra(name, column) ?? "")));
     const lines = [[...(columns ? ["column"] : []), "feature", ...this.notes, "count", "expected_count", "p_value", "q_value",
       "selected", ...effects].map(quoted).join(",")];
     for (const column of this.rows()) {
       const v = this.values(column);
-      lines.push([...(columns ? [columns[column]] : []), quoted(v.feature), ...told(this.notes, column), v.count, v.expected_count,
-        v.p_value, v.q_value, v.selected ? "True" : "False", ...told(effects, column)].join(","));
+      lines.push([...(columns ? [columns[column]] : []), quoted(v.feature), ...texts(this.notes, column), v.count, v.expected_count,
+        v.p_value, v.q_value, v.selected ? "True" : "False", ...texts(effects, column)].join(","));
     }
     return lines.join("\n") + "\n";
   }

@@ -42,7 +42,8 @@ Outcome make_outcome(const std::string& criterion, const nb::object& y, std::siz
 static Settings make_settings(const nb::dict& d, const RankTable& table) {
     constexpr std::uint64_t kMost = 0xffffffffu;
     Settings s;
-    s.pool = whole(d, "pool", 1, table.n_features());
+    require(table.n_varying() > 0, "No column of X varies, so that no node can be split.");
+    s.pool = whole(d, "pool", 1, table.n_varying());
     s.candidates = whole(d, "candidates", 1, s.pool);
     s.replace = setting<bool>(d, "replace");
     s.n_drawn = whole(d, "samples", 1, s.replace ? 1u << 22 : table.n_samples());

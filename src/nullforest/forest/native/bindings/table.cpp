@@ -144,6 +144,14 @@ static auto arrays(nb::handle self) {
                            part(t.flags(), F));
 }
 
+static Array<bool> varies(const PyRankTable& ranked) {
+    const RankTable& t = *ranked.table;
+    const std::size_t F = t.n_features();
+    Zeros<bool> mask(F);
+    for (std::size_t f = 0; f < F; ++f) mask[f] = t.varies(f);
+    return to_numpy(std::move(mask), {F});
+}
+
 void bind_table(nb::module_& m) {
     nb::class_<PyRankTable>(m, "RankTable", "The order of the samples in every feature.")
         .def("__init__", &rank, "x"_a, "n_threads"_a, "first_feature"_a = 0,
@@ -163,6 +171,9 @@ void bind_table(nb::module_& m) {
              "number"_a, "Samples in order, whether each differs from the next, number known.")
         .def_prop_ro("n_samples", [](const PyRankTable& t) { return t.table->n_samples(); })
         .def_prop_ro("n_features", [](const PyRankTable& t) { return t.table->n_features(); })
+        .def_prop_ro("n_varying", [](const PyRankTable& t) { return t.table->n_varying(); },
+                     "Columns of more than one value (missing is one): those that can be split.")
+        .def("varies", &varies, "Whether each column varies.")
         .def_prop_ro("bytes", [](const PyRankTable& t) { return t.table->bytes(); })
         .def_prop_ro("has_missing", [](const PyRankTable& t) { return t.table->has_missing(); })
         .def_prop_ro("fingerprint", [](const PyRankTable& t) { return t.table->fingerprint(); })

@@ -14,7 +14,7 @@ enum class Isa { generic, portable, avx2, avx512, neon };
 
 struct Settings {
     std::uint32_t candidates = 1;  // features compared at a node
-    std::uint32_t pool = 1;        // features a tree can use
+    std::uint32_t pool = 1;        // features a tree can use, of those that vary
     std::uint32_t n_drawn = 0;     // samples drawn for a tree
     bool replace = false;
     std::uint32_t min_leaf = 1, min_split = 2, max_depth = 0xffffffffu;

@@ -33,9 +33,10 @@
 // Choices:
 //   subsample of n of S without replacement: the first n values of Shuffle(S, subsample_key)
 //   bootstrap of n of S:                     draw j is (step(bootstrap_key, j) >> 32) * S >> 32
-//   pool of F_t < F features:                the first F_t values of Shuffle(F, pool_key)
+//   pool of F_t < V features:                the first F_t values of Shuffle(V, pool_key), each
+//                                            looked up among the V columns that vary, ascending
 //   candidate i of a node:                   value i of Shuffle(F_t, draw_key), looked up in the
-//                                            pool where F_t < F
+//                                            pool, or where F_t = V among the columns that vary
 #pragma once
 #include <cstdint>
 

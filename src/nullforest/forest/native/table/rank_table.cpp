@@ -80,6 +80,7 @@ RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
         const std::lock_guard<std::mutex> lock(merge);
         fingerprint_ += fingerprint;
     });
+    list_varying();
 }
 
 void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
@@ -121,6 +122,7 @@ RankTable::RankTable(const Matrix& matrix, const RankArrays& arrays)
       flags_(arrays.flags, arrays.flags + matrix.n_features),
       fingerprint_(arrays.fingerprint) {
     for (const std::uint8_t flag : flags_) has_missing_ = has_missing_ || (flag & kMissing);
+    list_varying();
 }
 
 void RankTable::verify(const Poll& poll) const {
@@ -172,6 +174,22 @@ RankTable::RankTable(const Matrix& matrix, std::size_t n_threads, const Poll& po
             (infinite_feature_ < 0 || worker.infinite_feature < infinite_feature_))
             infinite_feature_ = worker.infinite_feature;
     });
+    list_varying();
+}
+
+bool RankTable::varies(std::size_t feature) const {
+    const std::uint64_t* words = differs(feature);
+    return !(flags_[feature] & kTied) ||
+           std::any_of(words, words + n_words(), [](std::uint64_t word) { return word != 0; });
+}
+
+void RankTable::list_varying() {
+    const std::uint32_t F = static_cast<std::uint32_t>(n_features());
+    for (std::uint32_t f = 0; f < F; ++f) n_varying_ += varies(f);
+    if (n_varying_ == F) return;
+    varying_.reserve(n_varying_);
+    for (std::uint32_t f = 0; f < F; ++f)
+        if (varies(f)) varying_.push_back(f);
 }
 
 // Bytes of files that lie in this process's memory; 0 where the system does not say.

@@ -2,10 +2,13 @@
 //
 // Up to kWalkSamples samples a feature is stored as its *order* (sample at each position: the low
 // byte, and planes of the ninth bits above 256 samples, of the tenth above 512); a node walks the
-// order and picks its members out. Beyond that it is stored as the *rank* of each sample (two or four bytes); a node collects
-// the ranks of its members. Either way one bit per position says whether the value there differs
-// from the next one. Missing values (NaN) come last and are equal to each other; equal values keep
-// the order of the samples.
+// order and picks its members out. Beyond that it is stored as the *rank* of each sample (two or
+// four bytes); a node collects the ranks of its members. Either way one bit per position says
+// whether the value there differs from the next one. Missing values (NaN) come last and are equal to
+// each other; equal values keep the order of the samples.
+//
+// A column varies unless all its values are equal or all are missing. Candidates and pools are drawn
+// from the columns that vary, so that constant columns anywhere in a table change no tree.
 //
 // With bins a column of more distinct values is ranked into at most B quantile bins, whose values
 // then count as equal: a value that r of the n known ones are smaller than lies in bin
@@ -111,6 +114,10 @@ public:
 
     std::size_t n_samples() const { return matrix_.n_samples; }
     std::size_t n_features() const { return matrix_.n_features; }
+    // The columns that vary, ascending; the list is null where all do.
+    std::size_t n_varying() const { return n_varying_; }
+    const std::uint32_t* varying() const { return varying_.empty() ? nullptr : varying_.data(); }
+    bool varies(std::size_t feature) const;
     // The value of X, also in a copy of its columns.
     double value(std::uint32_t sample, std::size_t column) const {
         if (column < values_.n_features) return values_.at(sample, column);
@@ -200,6 +207,7 @@ private:
     void store(std::size_t feature, const std::uint32_t* order);
     std::size_t n_levels(std::size_t feature) const;
     void make_codes() const;
+    void list_varying();
     std::uint8_t flags_of(std::size_t feature) const;
     // Calls use(i, the sample at position i, or the rank of sample i; see by_order).
     template <class Use>
@@ -224,6 +232,8 @@ private:
     const std::uint64_t* differs_ = nullptr;
     std::vector<std::uint32_t> n_known_;
     std::vector<std::uint8_t> flags_;
+    std::size_t n_varying_ = 0;
+    std::vector<std::uint32_t> varying_;
     std::atomic<bool> has_missing_{false};  // columns are set on several threads
     std::uint64_t fingerprint_ = 0;
     std::int64_t infinite_feature_ = -1;

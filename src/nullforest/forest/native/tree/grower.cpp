@@ -27,7 +27,7 @@ TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Set
       outcome_(outcome),
       settings_(settings),
       edges_(coupling_edges),
-      feature_shape_(static_cast<std::uint32_t>(table.n_features())),
+      pool_shape_(static_cast<std::uint32_t>(table.n_varying())),
       sample_shape_(static_cast<std::uint32_t>(table.n_samples())),
       meter_(outcome),
       members_(table),
@@ -66,19 +66,20 @@ void TreeGrower::draw_samples(std::uint64_t key) {
     }
 }
 
-void TreeGrower::draw_pool(std::uint64_t key) {
-    pool_.clear();
-    if (settings_.pool == table_.n_features()) return;
+const std::uint32_t* TreeGrower::draw_pool(std::uint64_t key) {
+    const std::uint32_t* varying = table_.varying();
+    if (settings_.pool == table_.n_varying()) return varying;
     pool_.resize(settings_.pool);
-    shuffle_kernel(settings_.isa)(feature_shape_, pool_key(key), settings_.pool, pool_.data());
+    shuffle_kernel(settings_.isa)(pool_shape_, pool_key(key), settings_.pool, pool_.data());
+    for (std::uint32_t& feature : pool_) feature = varying ? varying[feature] : feature;
+    return pool_.data();
 }
 
 bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, TreeResult& result) {
     result.clear();
     const std::uint64_t key = tree_key(settings_.seed, tree);
     draw_samples(key);
-    draw_pool(key);
-    const std::uint32_t* pool = pool_.empty() ? nullptr : pool_.data();
+    const std::uint32_t* pool = draw_pool(key);
     evaluator_->begin_tree(bag_, pool);
     if (probes_) probes_->begin_tree(key, bag_, pool);
     // Every drawn sample weighs nothing: a lone leaf over all samples, none of them out of bag.

@@ -57,7 +57,8 @@ private:
     };
 
     void draw_samples(std::uint64_t key);
-    void draw_pool(std::uint64_t key);
+    // The features of a tree; null for all.
+    const std::uint32_t* draw_pool(std::uint64_t key);
     bool may_split(const Pending& node) const;
     NodeQuery query(const Pending& node) const;
     void evaluate_probes(const Pending& node, const Split* winner, double tree_weight,
@@ -79,7 +80,7 @@ private:
     const Outcome& outcome_;
     const Settings& settings_;
     const std::vector<double>& edges_;
-    ShuffleShape feature_shape_, sample_shape_;
+    ShuffleShape pool_shape_, sample_shape_;
     Bag bag_;
     NodeMeter meter_;
     SortedMembers members_;

@@ -1,0 +1,1 @@
+"""Published tests that only the studies use, on nullforest's forests."""

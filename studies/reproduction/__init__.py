@@ -1,1 +1,0 @@
-"""Reproduction of every table and figure of the paper at its own sizes."""
