@@ -55,14 +55,14 @@ def command(data: Path, folder: Path, trees: int) -> list[str]:
     """The whole command that begins a run in `folder / "run"`, its results beside it."""
     words = [sys.executable, "-m", "nullforest", "select", data, "--target", "y", "--quiet"]
     words += ["--trees", trees, "--candidates", 200, "--jobs", 1, "--seed", 7, "--error", "fdr"]
-    words += ["--resume", "run", "--save-every", 0.05, "--table", "table.csv"]
+    words += ["--resume", "run", "--set", "save_every=0.05", "--table", "table.csv"]
     words += ["--json", "out.json", "--tally", "sum.tally", "--report", "report.html"]
     return [str(word) for word in words]
 
 
 def resuming() -> list[str]:
     """The bare command that resumes a run."""
-    words = ["-m", "nullforest", "select", "--resume", "run", "--save-every", "0.05", "--jobs", "1"]
+    words = ["-m", "nullforest", "select", "--resume", "run", "--jobs", "1"]
     return [sys.executable, *words, "--quiet"]
 
 

@@ -102,7 +102,11 @@ def _target_dropped(frame, tmp_path):
 
 
 def _one_class(frame, tmp_path):
-    return [_write(frame.assign(ill="yes"), tmp_path), "--target", "ill"], "same value in every row"
+    return [
+        _write(frame.assign(ill="yes"), tmp_path),
+        "--target",
+        "ill",
+    ], "same value in every sample"
 
 
 def _all_constant(frame, tmp_path):
@@ -119,7 +123,11 @@ def _text(frame, tmp_path):
 
 def _missing_target(frame, tmp_path):
     frame.loc[[6, 9], "ill"] = None
-    return [_write(frame, tmp_path), "--target", "ill"], "2 rows have no value in the target 'ill'"
+    return [
+        _write(frame, tmp_path),
+        "--target",
+        "ill",
+    ], "The target 'ill' has no value in 2 of 60 samples (the first is number 7)"
 
 
 def _same_names(frame, tmp_path):
@@ -131,14 +139,17 @@ def _same_names(frame, tmp_path):
 def _infinite(frame, tmp_path):
     frame.loc[2, "gene 5"] = np.inf
     arguments = [_write(frame, tmp_path), "--target", "ill", "--drop", "person"]
-    return arguments, "Column 'gene 5' is infinite in data row 3"
+    return arguments, "Feature gene 5 holds an infinite value"
 
 
 def _infinite_target(frame, tmp_path):
     frame["age"] = np.arange(len(frame)) + 0.5
     frame.loc[2, "age"] = -np.inf
     arguments = [_write(frame, tmp_path), "--target", "age", "--drop", "person", "--drop", "ill"]
-    return arguments, "The target 'age' is infinite in data row 3"
+    return (
+        arguments,
+        "The target 'age' has an infinite value in 1 of 60 samples (the first is number 3)",
+    )
 
 
 def _one_row(frame, tmp_path):
@@ -170,7 +181,7 @@ def _too_many_candidates(frame, tmp_path):
 
 def _no_share(frame, tmp_path):
     arguments = [_write(frame, tmp_path), "--target", "ill", "--drop", "person"]
-    return [*arguments, "--samples", 1.5], "--samples 1.5 must lie between 0 and 1"
+    return [*arguments, "--set", "samples=1.5"], "--set samples=1.5 must lie between 0 and 1"
 
 
 def _no_rate(frame, tmp_path):

@@ -99,14 +99,14 @@ def test_scanpy_reads_the_same_matrix(tmp_path):
 
 
 def test_gene_sets_are_tested_as_groups(tmp_path, run):
-    path, sets, out = _mtx(tmp_path), tmp_path / "sets.gmt", tmp_path / "groups.csv"
+    path, sets, out = _mtx(tmp_path), tmp_path / "sets.gmt", tmp_path / "t.groups.csv"
     sets.write_text(
         "PLANTED\tof the test\tGENE10\tGENE11\tGENE12\tUNKNOWN1\n"
         "OTHER\tof the test\tGENE1\tENSG2\tGENE3\n"
         "NOWHERE\tof the test\tUNKNOWN2\n"
     )
     given = ("select", path, "-t", "kind", "--sample-table", tmp_path / "cells.csv", *QUICK)
-    result = run(*given, "--groups", sets, "--group-table", out)
+    result = run(*given, "--groups", sets, "--table", tmp_path / "t.csv")
     assert result.exit_code == 0, result.stderr
     assert "2 of 8 genes of the sets are not in the data: 'UNKNOWN1', 'UNKNOWN2'" in result.stdout
     assert "1 sets have no gene of the data: 'NOWHERE'" in result.stdout
@@ -126,15 +126,14 @@ def test_gene_sets_are_tested_as_groups(tmp_path, run):
     ],
 )
 def test_gene_sets_that_cannot_be_used(text, sentence, tmp_path, run):
-    path, sets, out = _mtx(tmp_path), tmp_path / "sets.gmt", tmp_path / "groups.csv"
+    path, sets, out = _mtx(tmp_path), tmp_path / "sets.gmt", tmp_path / "t.groups.csv"
     sets.write_text(text)
     given = ("select", path, "-t", "kind", "--sample-table", tmp_path / "cells.csv", *QUICK)
-    result = run(*given, "--groups", sets, "--group-table", out)
+    result = run(*given, "--groups", sets, "--table", tmp_path / "t.csv")
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert not out.exists()
-    assert "--groups" in run(*given, "--group-table", out).stderr
     assert "needs the atlas" in run(*given, "--groups", "atlas").stderr
     assert "There is no file" in run(*given, "--groups", tmp_path / "no.gmt").stderr
 
@@ -142,11 +141,11 @@ def test_gene_sets_that_cannot_be_used(text, sentence, tmp_path, run):
 def test_regions_of_an_atlas_are_groups(tmp_path, run):
     paths, _ = volumes(tmp_path)
     labels, names = atlas(tmp_path)
-    out = tmp_path / "groups.csv"
+    out = tmp_path / "t.groups.csv"
     result = run(
         *("select", *paths, "-t", "diagnosis", "--sample-table", tmp_path / "participants.tsv"),
-        *("--mask", save_mask(tmp_path), "--atlas", labels, "--atlas-labels", names),
-        *("--groups", "atlas", "--group-table", out, *QUICK),
+        *("--mask", save_mask(tmp_path), "--atlas", labels, "--atlas", names),
+        *("--groups", "atlas", "--table", tmp_path / "t.csv", *QUICK),
     )
     assert result.exit_code == 0, result.stderr
     frame = pd.read_csv(out)

@@ -57,23 +57,23 @@ def test_genotypes_stay_on_disk_and_are_those_that_plink_writes_as_text(tmp_path
     text = pd.read_csv(tmp_path / "text.raw", sep=r"\s+")  # numbers of the first allele
     expected = text.iloc[:, 6:].to_numpy(float)[:, table.columns]
     np.testing.assert_array_equal(table.X[:, :], expected)
-    assert table.y.tolist() == text["PHENOTYPE"].map({1: "control", 2: "case"}).tolist()
+    assert table.target.labels.tolist() == text["PHENOTYPE"].map({1: "control", 2: "case"}).tolist()
     names = [column.rsplit("_", 1)[0] for column in text.columns[6:]]
     assert table.feature_names.tolist() == [names[i] for i in table.columns]
-    in_memory = nf.grow(expected, table.y, trees=50)
+    in_memory = nf.grow(expected, table.target.labels, trees=50)
     np.testing.assert_array_equal(
-        nf.grow(table.X, table.y, trees=50).tally.counts, in_memory.tally.counts
+        nf.grow(table.X, table.target.labels, trees=50).tally.counts, in_memory.tally.counts
     )
     about = pd.DataFrame({"IID": text["IID"], "height": np.arange(40.0) + 0.5})
     about.to_csv(tmp_path / "pheno.txt", sep="\t", index=False)
     other = nf.read_table(path, "height", sample_table=tmp_path / "pheno.txt")
-    assert other.task == "regression"
-    np.testing.assert_array_equal(other.y, about["height"])
+    assert other.target.task == "regression"
+    np.testing.assert_array_equal(other.target.values[:, 0], about["height"])
 
 
 def test_the_plot_is_by_chromosome(tmp_path):
     table = nf.read_table(plink(tmp_path, variants=220, cases=30), "phenotype")
-    tally = nf.grow(table.X, table.y, trees=50, feature_names=table.feature_names).tally
+    tally = nf.grow(table.X, table.target.labels, trees=50, feature_names=table.feature_names).tally
     from dataclasses import replace
 
     selection = replace(nf.select(tally), annotations=table.annotations)
@@ -146,7 +146,7 @@ def test_vcf_gives_numbers_of_alternate_alleles(name, tmp_path):
     np.testing.assert_array_equal(table.X[:, :], [[0, 1, 0], [1, 2, 1], [2, 0, 1], [nan, 0, 2]])
     assert table.feature_names.tolist() == ["rs1", "1:200:A/G/T", "rs3"]
     assert table.annotations["chromosome"].tolist() == ["1", "1", "X"]
-    assert table.y.tolist() == ["n", "n", "y", "y"]
+    assert table.target.labels.tolist() == ["n", "n", "y", "y"]
     with pytest.raises(nf.InputError, match="--sample-table"):
         nf.read_table(path, "ill")
 

@@ -43,7 +43,18 @@ def test_the_columns_are_in_the_file_that_is_read_back(form, tmp_path, run):
     path, out, table = tmp_path / "sc.h5ad", tmp_path / "out.h5ad", tmp_path / "t.csv"
     cells(form).write_h5ad(path)
     result = run(
-        *("select", path, "-t", "group", "--names", "symbol", "--h5ad", out, "--table", table),
+        *(
+            "select",
+            path,
+            "-t",
+            "group",
+            "--annotations",
+            "symbol",
+            "--h5ad",
+            out,
+            "--table",
+            table,
+        ),
         *QUICK,
     )
     assert result.exit_code == 0, result.stderr
@@ -88,7 +99,7 @@ def test_layers_and_filters_change_the_question(tmp_path, run):
     [
         (["-t", "gruop"], "did you mean 'group'?"),
         (["-t", "group", "--layer", "raw"], "has no layer 'raw'; it has 'noise'"),
-        (["-t", "group", "--names", "symbols"], "no column 'symbols'; it has 'symbol'"),
+        (["-t", "group", "--annotations", "symbols"], "no column 'symbols'; it has 'symbol'"),
         (["-t", "group", "--obs-filter", "tissue = 3"], "--obs-filter tissue = 3 "),
         (["-t", "group", "--obs-filter", "colour == 1"], "cannot be used"),
         (["-t", "group", "--obs-filter", "tissue == 'x'"], "leaves no sample"),
@@ -175,7 +186,7 @@ def test_raw_is_the_layer_of_all_genes(tmp_path, run):
     assert selection.selected.tolist() == ["ENSG00007"]
     path, out = tmp_path / "raw.h5ad", tmp_path / "out.h5ad"
     with_raw().write_h5ad(path)
-    arguments = ("--layer", "raw", "--names", "symbol", "--h5ad", out)
+    arguments = ("--layer", "raw", "--annotations", "symbol", "--h5ad", out)
     result = run("select", path, "-t", "group", *arguments, *QUICK)
     assert result.exit_code == 0, result.stderr
     for each in (data, anndata.read_h5ad(out)):

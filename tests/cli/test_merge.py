@@ -23,7 +23,7 @@ def grown(run, data, tmp_path):
 
 
 def test_parts_of_a_forest_add_to_the_whole_in_any_order(run, grown, tmp_path):
-    parts = [grown(f"{first}.tally", "--first-tree", first) for first in (120, 0, 60)]
+    parts = [grown(f"{first}.tally", "--set", f"first_tree={first}") for first in (120, 0, 60)]
     whole = grown("whole.tally", "--trees", 180)
     result = run("merge", *parts, "--tally", tmp_path / "sum.tally", "--json", tmp_path / "s.json")
     assert result.exit_code == 0, result.output
@@ -64,12 +64,12 @@ def test_forests_of_different_seeds_add(run, grown):
     ("more", "words"),
     [
         ((), "trees 0 to 59 of seed 0"),
-        (("--first-tree", 59), "trees 59 to 59 of seed 0"),
-        (("--seed", 1, "--min-leaf", 4), "different settings (--min-leaf: 1 and 4)"),
-        (("--seed", 1, "--samples", 0.7), "different settings (--samples: 30 and 42)"),
+        (("--set", "first_tree=59"), "trees 59 to 59 of seed 0"),
+        (("--seed", 1, "--set", "min_leaf=4"), "different settings (min_leaf: 1 and 4)"),
+        (("--seed", 1, "--set", "samples=0.7"), "different settings (samples: 30 and 42)"),
         (("--seed", 1, "--draw", "tree"), "different settings (--draw: 30 and 8)"),
-        (("--seed", 1, "--max-depth", 2), "different settings (--max-depth: 3 and 2)"),
-        (("--seed", 1, "--max-depth", 0), "different settings (--max-depth: 3 and None)"),
+        (("--seed", 1, "--set", "max_depth=2"), "different settings (max_depth: 3 and 2)"),
+        (("--seed", 1, "--set", "max_depth=none"), "different settings (max_depth: 3 and None)"),
         (("--seed", 1, "--candidates", 9), "different numbers of candidates"),
         (("--seed", 1, "--drop", "gene 4"), "different numbers of features"),
     ],

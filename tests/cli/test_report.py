@@ -18,7 +18,8 @@ def _arguments(data, *more):
 
 def test_the_page_says_how_to_repeat_the_run(data, tmp_path, run, quick):
     page, tally = tmp_path / "out.html", tmp_path / "a.tally"
-    options = ["--error", "fdr", "--seed", 5, "--samples", 0.7, "--max-depth", 4, "--replace"]
+    options = ["--error", "fdr", "--seed", 5, "--set", "samples=0.7"]
+    options += ["--set", "max_depth=4", "--set", "replace=true"]
     result = run(*_arguments(data, *quick, *options), "--report", page, "--tally", tally)
     assert result.exit_code == 0, result.stderr
     text = page.read_text()
@@ -99,7 +100,7 @@ def test_annotations_and_links_are_checked_before_the_forest(data, tmp_path, run
     assert not page.exists()
     notes.write_text("name,place\ngene 3,Xq13\n")
     link = ["--link", "https://example.org/{place}/{feature}"]
-    result = run(*wrong, *link, "--table", table, "--features-in-report", 2)
+    result = run(*wrong, *link, "--table", table)
     assert result.exit_code == 0, result.stderr
     text = page.read_text()
     assert 'href="https://example.org/Xq13/gene%203"' in text

@@ -42,7 +42,7 @@ def test_a_disturbed_run_ends_with_the_same_bytes(whole, tmp_path, how, shares):
 def begun(run, data, tmp_path, quick):
     """A finished run of the command, by its arguments; its results are kept in a folder."""
     common = ["select", data, "--target", "ill", "--drop", "person", *quick]
-    where = ["--resume", tmp_path / "run", "--save-every", 0]
+    where = ["--resume", tmp_path / "run", "--set", "save_every=0"]
     result = run(*common, *where, "--table", tmp_path / "a.csv", "--json", tmp_path / "a.json")
     assert result.exit_code == 0, result.output
     return [*common, *where]
@@ -57,7 +57,7 @@ def settled(answer):
 def test_a_run_is_the_same_as_without_a_folder(run, data, tmp_path, quick):
     common = ["select", data, "--target", "ill", "--drop", "person", *quick]
     assert run(*common, "--json", tmp_path / "a.json").exit_code == 0
-    folder = ["--resume", tmp_path / "run", "--save-every", 0]
+    folder = ["--resume", tmp_path / "run", "--set", "save_every=0"]
     result = run(*common, *folder, "--json", tmp_path / "b.json", "--report", tmp_path / "b.html")
     assert result.exit_code == 0, result.output
     assert settled(tmp_path / "a.json") == settled(tmp_path / "b.json")
@@ -69,7 +69,7 @@ def test_a_run_is_the_same_as_without_a_folder(run, data, tmp_path, quick):
 
 def test_a_lost_end_is_grown_again_and_the_report_is_the_same(run, data, tmp_path, quick):
     common = ["select", data, "--target", "ill", "--drop", "person", *quick]
-    where = ["--resume", tmp_path / "run", "--save-every", 0, "--json", tmp_path / "a.json"]
+    where = ["--resume", tmp_path / "run", "--set", "save_every=0", "--json", tmp_path / "a.json"]
     assert run(*common, *where, "--report", tmp_path / "a.html").exit_code == 0
     first = settled(tmp_path / "a.json")
     kept = sorted((tmp_path / "run").glob("trees-*.tally"))
@@ -114,8 +114,8 @@ def test_another_run_is_refused_with_a_reason(run, data, frame, tmp_path, quick)
         (tmp_path / "labels.csv", [], "differs in its target;"),
         (tmp_path / "names.csv", [], "differs in its feature names;"),
         (data, ["--seed", 5], "differs in its seed (0, not 5)"),
-        (data, ["--min-leaf", 3], "differs in its min_leaf (1, not 3)"),
-        (data, ["--first-tree", 3], "differs in its first_tree (0, not 3)"),
+        (data, ["--set", "min_leaf=3"], "differs in its min_leaf (1, not 3)"),
+        (data, ["--set", "first_tree=3"], "differs in its first_tree (0, not 3)"),
     ]:
         result = run("select", path, "--target", "ill", *common, *more)
         assert result.exit_code == 2
@@ -190,7 +190,7 @@ def test_what_is_no_run_is_refused(run, data, tmp_path):
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / HEADER).write_text("[1]")
     assert "does not describe a forest" in run(*common, tmp_path / "odd").output
-    assert run(*common, tmp_path / "a", "--save-every", "nan").exit_code == 2
+    assert run(*common, tmp_path / "a", "--set", "save_every=nan").exit_code == 2
 
 
 @pytest.mark.parametrize("name", [HEADER, "command"])
@@ -208,7 +208,7 @@ def test_a_damaged_description_gets_a_sentence(run, begun, tmp_path, name):
 
 
 def test_savings_may_be_as_rare_as_one_likes(run, begun, tmp_path):
-    result = run(*begun, "--save-every", "inf", "--json", tmp_path / "b.json")
+    result = run(*begun, "--set", "save_every=inf", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     assert settled(tmp_path / "a.json") == settled(tmp_path / "b.json")
 

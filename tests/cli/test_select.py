@@ -179,8 +179,9 @@ def test_quiet_prints_nothing(data, tmp_path, run, quick):
 def test_options_of_the_forest_reach_it(draw, data, tmp_path, run):
     path = tmp_path / "f.tally"
     result = run(
-        *["select", data, "--target", "ill", "--drop", "person", "--tally", path, "--replace"],
-        *["--draw", draw, "--trees", 50, "--candidates", 6, "--max-depth", 2, "--min-leaf", 3],
+        *["select", data, "--target", "ill", "--drop", "person", "--tally", path],
+        *["--draw", draw, "--trees", 50, "--candidates", 6, "--set", "max_depth=2"],
+        *["--set", "min_leaf=3", "--set", "replace=true"],
     )
     assert result.exit_code == 0, result.stderr
     tally = nf.Tally.load(path)
@@ -203,7 +204,7 @@ def test_trees_grow_until_the_selection_has_settled(data, tmp_path, run, frame):
 
 def test_full_trees_have_no_limit_of_depth(data, tmp_path, run, frame, quick):
     path = tmp_path / "f.tally"
-    arguments = ["select", data, "--target", "ill", "--drop", "person", "--max-depth", 0]
+    arguments = ["select", data, "--target", "ill", "--drop", "person", "--set", "max_depth=none"]
     assert run(*arguments, "--tally", path, *quick).exit_code == 0
     X, how = frame.drop(columns=["person", "ill"]), {"trees": 200, "candidates": 8}
     assert nf.Tally.load(path) == nf.grow(X, frame["ill"], max_depth=None, **how).tally

@@ -63,7 +63,7 @@ def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
     data, tally = tmp_path / "d.csv", tmp_path / "f.tally"
     table.drop(columns="site").to_csv(data, index=False)
     fixed = ["select", data, "--target", "ill", "--trees", 200, "--tally", tally]
-    assert run(*fixed, "--shadows", 7).exit_code == 0
+    assert run(*fixed, "--set", "shadows=7").exit_code == 0
     assert len(nf.Tally.load(tally).shadows) == 7
     assert run(*fixed, "--force").exit_code == 0
     assert nf.Tally.load(tally).shadows is None
@@ -75,8 +75,8 @@ def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
         (["--blocks", "sit"], "column of blocks"),
         (["--blocks", "ill"], "cannot hold the blocks"),
         (["--drop", "site", "--adjust", "gene33"], "The covariate 'gene33' is not in"),
-        (["--blocks", "site", "--shadows", "0"], "blocks need shadows"),
-        (["--drop", "site", "--shadows", "many"], "must be a whole number, or auto"),
+        (["--blocks", "site", "--set", "shadows=0"], "blocks need shadows"),
+        (["--drop", "site", "--set", "shadows=many"], "must be a whole number, or auto"),
     ],
 )
 def test_wrong_blocks_and_shadows_are_said(table, tmp_path, run, given, message):

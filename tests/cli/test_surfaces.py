@@ -29,10 +29,14 @@ def _annotation(folder, region):
 @pytest.mark.parametrize("form", ["gii", "mgh", "freesurfer"])
 def test_the_region_comes_back_on_fsaverage5(form, tmp_path, run):
     paths, region = thickness(tmp_path, form)
-    maps, clusters, table = tmp_path / "maps", tmp_path / "clusters.csv", tmp_path / "t.csv"
+    maps, clusters, table = (
+        tmp_path / "maps",
+        tmp_path / "maps" / "clusters.csv",
+        tmp_path / "t.csv",
+    )
     result = run(
         *("select", *paths, "-t", "ill", "--sample-table", tmp_path / "participants.tsv"),
-        *("--maps", maps, "--clusters", clusters, "--table", table),
+        *("--maps", maps, "--table", table),
         *("--atlas", _annotation(tmp_path, region), *QUICK),
     )
     assert result.exit_code == 0, result.stderr
@@ -122,10 +126,14 @@ def test_other_meshes_are_given(tmp_path):
 
 def test_grayordinates_come_back_as_grayordinates(tmp_path, run):
     path, region = grayordinates(tmp_path)
-    maps, clusters, table = tmp_path / "maps", tmp_path / "clusters.csv", tmp_path / "t.csv"
+    maps, clusters, table = (
+        tmp_path / "maps",
+        tmp_path / "maps" / "clusters.csv",
+        tmp_path / "t.csv",
+    )
     result = run(
         *("select", path, "-t", "ill", "--sample-table", tmp_path / "participants.tsv"),
-        *("--maps", maps, "--clusters", clusters, "--table", table, *QUICK),
+        *("--maps", maps, "--table", table, *QUICK),
     )
     assert result.exit_code == 0, result.stderr
     before, after = nib.load(path), nib.load(maps / "neglog10p.dscalar.nii")

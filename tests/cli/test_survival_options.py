@@ -69,7 +69,7 @@ def test_blocks_resume_and_merge(patients, data, tmp_path, run):
     first, second = tmp_path / "a.tally", tmp_path / "b.tally"
     assert run(*fixed, "--tally", first, "--resume", tmp_path / "run").exit_code == 0
     assert run("select", "--resume", tmp_path / "run", "--force").exit_code == 0
-    assert run(*fixed, "--first-tree", 60, "--tally", second).exit_code == 0
+    assert run(*fixed, "--set", "first_tree=60", "--tally", second).exit_code == 0
     merged = run("merge", first, second, "--report", tmp_path / "m.html")
     assert merged.exit_code == 0, merged.stderr
     assert "log-rank scores" in (tmp_path / "m.html").read_text("utf-8")
@@ -91,20 +91,24 @@ def test_compare_and_audit(data, tmp_path, run):
     [
         (["--time", "days"], {}, "both --time and --event"),
         ([*SURVIVAL, "--target", "died"], {}, "omit --target"),
-        ([*SURVIVAL, "--task", "regression"], {}, "--task is for --target"),
+        (
+            [*SURVIVAL, "--task", "regression"],
+            {},
+            "--task is for classes and numbers; survival times need none",
+        ),
         ([*SURVIVAL, "--drop", "died"], {}, "cannot be left out"),
         ([*SURVIVAL, "--ids", "days"], {}, "cannot hold the ids"),
         (["--time", "days", "--event", "days"], {}, "cannot hold both"),
         (["--time", "day", "--event", "died"], {}, "column of times 'day' is not in"),
         (["--time", "days", "--event", "dead"], {}, "did you mean 'died'"),
-        (SURVIVAL, {"died": 2}, "neither 1 (event) nor 0 (censored)"),
-        (SURVIVAL, {"died": "dead"}, "neither 1 (event) nor 0 (censored)"),
+        (SURVIVAL, {"died": 2}, "values other than 1 and 0 (event and censored)"),
+        (SURVIVAL, {"died": "dead"}, "values other than 1 and 0 (event and censored)"),
         (SURVIVAL, {"died": 0}, "no event"),
-        (SURVIVAL, {"died": None}, "120 rows have no event"),
-        (SURVIVAL, {"days": -3.5}, "negative in data row 1"),
-        (SURVIVAL, {"days": np.inf}, "infinite in data row 1"),
+        (SURVIVAL, {"died": None}, "have missing values in 120 of 120 samples"),
+        (SURVIVAL, {"days": -3.5}, "negative values in 120 of 120"),
+        (SURVIVAL, {"days": np.inf}, "infinite values in 120 of 120"),
         (SURVIVAL, {"days": "long"}, "are no numbers"),
-        (SURVIVAL, {"days": 12}, "--target died to predict the event itself"),
+        (SURVIVAL, {"days": 12}, "predict the event itself as classes"),
     ],
 )
 def test_bad_input_is_one_sentence(given, change, message, patients, data, tmp_path, run):
@@ -118,14 +122,17 @@ def test_bad_input_is_one_sentence(given, change, message, patients, data, tmp_p
 def test_tables_of_every_format_hold_survival_times(patients, data, tmp_path, run):
     target = SurvivalColumns(event="died", time="days")
     expected = read_table(data, target)
-    assert expected.task == "survival"
-    assert expected.target == "days (event: died)"
+    assert expected.target.task == "survival"
+    assert expected.target.name == "days (event: died)"
     assert expected.feature_names.tolist() == [f"gene {i}" for i in range(30)]
-    assert [row[0] for row in expected.y.tolist()] == patients["died"].astype(bool).tolist()
+    assert [row[0] for row in expected.target.survival.tolist()] == patients["died"].astype(
+        bool
+    ).tolist()
     patients.to_parquet(tmp_path / "p.parquet")
     patients.T.add_prefix("p").to_csv(tmp_path / "t.csv")
     for path, options in [("p.parquet", {}), ("t.csv", {"transpose": True})]:
-        np.testing.assert_array_equal(read_table(tmp_path / path, target, **options).y, expected.y)
+        again = read_table(tmp_path / path, target, **options).target
+        np.testing.assert_array_equal(again.survival, expected.target.survival)
     result = run("select", tmp_path / "t.csv", *SURVIVAL)
     assert result.exit_code == 2
     assert "give --transpose" in result.stderr.replace("\n", " ")
@@ -135,7 +142,8 @@ def test_tables_of_every_format_hold_survival_times(patients, data, tmp_path, ru
         simulated = read_table(tmp_path / name, SurvivalColumns("event", "time"))
         assert simulated.X.shape == (60, 20)
         np.testing.assert_array_equal(
-            simulated.y["event"], nf.simulate.survival(60, 20, 2, censoring=0.5)[1]["event"]
+            simulated.target.survival["event"],
+            nf.simulate.survival(60, 20, 2, censoring=0.5)[1]["event"],
         )
 
 

@@ -30,10 +30,14 @@ def _select(run, folder, *more, data=None):
 
 def test_the_peak_comes_back_with_its_region_on_the_same_grid(tmp_path, run):
     labels, names = atlas(tmp_path)
-    maps, clusters, table = tmp_path / "maps", tmp_path / "clusters.csv", tmp_path / "t.csv"
+    maps, clusters, table = (
+        tmp_path / "maps",
+        tmp_path / "maps" / "clusters.csv",
+        tmp_path / "t.csv",
+    )
     result = _select(
         *(run, tmp_path, "--mask", save_mask(tmp_path), "--atlas", labels),
-        *("--atlas-labels", names, "--maps", maps, "--clusters", clusters, "--table", table),
+        *("--atlas", names, "--maps", maps, "--table", table),
     )
     assert result.exit_code == 0, result.stderr
     found = pd.read_csv(clusters).iloc[0]
@@ -76,7 +80,11 @@ def test_a_pattern_a_list_and_a_stack_are_the_same_data(tmp_path, run):
     given = {"sample_table": tmp_path / "participants.tsv"}
     by_glob = nf.read_table(tmp_path / "sub-*.nii.gz", "diagnosis", **given)
     np.testing.assert_array_equal(by_list.X, by_glob.X)
-    assert by_list.y.tolist() == by_glob.y.tolist() == about["diagnosis"].tolist()
+    assert (
+        by_list.target.labels.tolist()
+        == by_glob.target.labels.tolist()
+        == about["diagnosis"].tolist()
+    )
     assert by_list.sample_ids.tolist() == about["participant_id"].tolist()
     stack, _ = volumes(tmp_path, stacked=True)
     about.to_csv(tmp_path / "participants.tsv", sep="\t", index=False)
@@ -149,11 +157,11 @@ def _atlas_elsewhere(folder, paths):
 def _bad_labels(folder, paths):
     labels, names = atlas(folder)
     names.write_text("a,b\n1,2\n")
-    return ["--atlas", labels, "--atlas-labels", names], "with the columns index and name"
+    return ["--atlas", labels, "--atlas", names], "with the columns index and name"
 
 
 def _labels_alone(folder, paths):
-    return ["--atlas-labels", atlas(folder)[1]], "without --atlas"
+    return ["--atlas", atlas(folder)[1]], "0 atlases were given"
 
 
 def _mesh(folder, paths):
@@ -216,10 +224,9 @@ def test_maps_are_not_overwritten_and_tables_have_none(tmp_path, run, data):
     assert "--force" in refused.stderr
     assert (maps / "q.nii.gz").read_text() == "mine"
     assert run(*images, "--maps", maps, "--force").exit_code == 0
-    for option in ("--maps", "--clusters"):
-        table = run("select", data, "-t", "ill", "--drop", "person", option, tmp_path / "x")
-        assert table.exit_code == 2
-        assert f"{option} is for images" in table.stderr
+    table = run("select", data, "-t", "ill", "--drop", "person", "--maps", tmp_path / "x")
+    assert table.exit_code == 2
+    assert "--maps is for images" in table.stderr
     assert not (tmp_path / "x").exists()
 
 

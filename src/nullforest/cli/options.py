@@ -192,7 +192,7 @@ _MATRIX: Any = group_of(MatrixOptions, "Images, genes, genotypes")
 OWN_OPTIONS = ("trees", "candidates", "draw", "seed")
 _TREES: Any = group_of(ForestSettings, "The forest", OWN_OPTIONS)
 #: Settings that --set takes beside those of the trees.
-_SET_TOO = ("bins", "class_weight")
+_SET_TOO = ("bins", "class_weight", "save_every")
 #: Names of settings in the command line, where they are others than in Python.
 IN_SHELL = {
     **{
@@ -311,10 +311,9 @@ class Growing(_TREES):  # type: ignore[misc]  # made above
         ),
     ] = None
 
-    @property
-    def others(self) -> dict[str, Any]:
-        """The settings of --set that are not those of trees: bins, class_weight."""
-        return {name: value for name, value in self._set.items() if name in _SET_TOO}
+    def others(self, *names: str) -> dict[str, Any]:
+        """Settings of --set that are not those of trees: of the data, of the saving."""
+        return {name: value for name, value in self._set.items() if name in names}
 
     @property
     def settings(self) -> ForestSettings:

@@ -11,7 +11,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import remove_partial
 from nullforest.cli.outputs import Outputs, Writers
 from nullforest.run.checkpoints import Checkpoint
-from nullforest.run.forest_checkpoint import KIND, ForestCheckpoint
+from nullforest.run.forest_checkpoint import KIND, SAVE_EVERY, ForestCheckpoint
 
 if TYPE_CHECKING:
     from nullforest.data.dataset import Dataset
@@ -41,10 +41,18 @@ class Resumable:
         The options of the command, by their names in Python.
     outputs : Outputs
         The files that it will write.
+    save_every : float
+        Seconds between two savings.
     """
 
-    def __init__(self, folder: Path, given: Mapping[str, Any], outputs: Outputs) -> None:
-        self.folder, self.outputs = folder, outputs
+    def __init__(
+        self,
+        folder: Path,
+        given: Mapping[str, Any],
+        outputs: Outputs,
+        save_every: float = SAVE_EVERY,
+    ) -> None:
+        self.folder, self.outputs, self.save_every = folder, outputs, save_every
         self._options = {
             name: [str(path) for path in value]
             if name in _LISTS and value
@@ -66,7 +74,7 @@ class Resumable:
 
     def begin(self, data: Dataset, settings: ForestSettings, *, oob: bool) -> ForestCheckpoint:
         """The forest on these data; it is held until the command ends."""
-        forest = ForestCheckpoint(self.folder, data, settings, oob=oob)
+        forest = ForestCheckpoint(self.folder, data, settings, oob=oob, save_every=self.save_every)
         self._forest = self._held.enter_context(forest)
         self._keep({path for path in self._places() if path.exists()} | self.ours)
         return self._forest

@@ -85,11 +85,13 @@ def select(
     if resume is not None:
         from nullforest.cli.resume import Resumable
 
-        resumable = Resumable(resume, given, outputs)
+        resumable = Resumable(resume, given, outputs, **growing.others("save_every"))
     inputs = [path for path in (*data, annotations) if path is not None]
     outputs.check(force=force, never=inputs, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)
-    asked = reading.read(data, target, screen, annotations=annotations, **growing.others)
+    asked = reading.read(
+        data, target, screen, annotations=annotations, **growing.others("bins", "class_weight")
+    )
     if link is not None:
         from nullforest.report.render import check_link
 
