@@ -18,11 +18,11 @@ import joblib
 import numpy as np
 import psutil
 import pytest
-from nullforest.forest.blocks import blocks_of
 
 import nullforest as nf
 import reproduction
 from nullforest.run import backends as compute
+from nullforest.run.workers import blocks_of
 from studies.published.variable_permutation import variable_permutation
 
 BACKENDS = ("dask", "ray", "joblib")
