@@ -22,13 +22,13 @@ def test_arrays_of_the_other_byte_order_are_read(dtype, tmp_path):
     values = (100 * X).astype(dtype)
     np.savez(tmp_path / "big.npz", X=values, y=Y.astype(">i8"), names=np.array(list("abcd"), ">U1"))
     table = read_table(tmp_path / "big.npz", "y")
-    np.testing.assert_array_equal(table.X, values)
-    np.testing.assert_array_equal(table.y, Y)
+    np.testing.assert_array_equal(table.table.matrix, values)
+    np.testing.assert_array_equal(table.target.labels, Y)
     np.save(tmp_path / "big.npy", np.column_stack([values, Y]).astype(dtype))
-    np.testing.assert_array_equal(read_table(tmp_path / "big.npy", "-1").X, values)
+    np.testing.assert_array_equal(read_table(tmp_path / "big.npy", "-1").table.matrix, values)
     rows = np.array([(0.5, 1), (0.7, 2)], dtype=[("a", ">f8"), ("y", ">i4")])
     np.save(tmp_path / "rows.npy", rows)
-    assert read_table(tmp_path / "rows.npy", "y").X.ravel().tolist() == [0.5, 0.7]
+    assert read_table(tmp_path / "rows.npy", "y").table.matrix.ravel().tolist() == [0.5, 0.7]
 
 
 def test_an_encrypted_archive_is_refused(tmp_path):
@@ -102,7 +102,7 @@ def test_parquet_with_several_levels_of_names(tmp_path):
 def test_nested_columns_of_parquet_are_refused_by_name(nested, tmp_path):
     path = tmp_path / "nested.parquet"
     pd.DataFrame({"a": X[:, 0], "deep": nested, "y": Y}).to_parquet(path)
-    with pytest.raises(InputError, match="'deep' holds several values in a row"):
+    with pytest.raises(InputError, match="'deep' holds several values in a sample"):
         read_table(path, "deep")
     with pytest.raises(InputError, match=r"Column 'deep' holds (ndarray|dict) values"):
         read_table(path, "y")
@@ -115,7 +115,7 @@ def test_names_that_utf8_cannot_write_are_replaced(tmp_path):
     table = read_table(path, "y")
     assert table.feature_names[0] == "a\\udc80"
     "".join(table.feature_names).encode()
-    "".join(table.y).encode()
+    "".join(table.target.labels).encode()
 
 
 @pytest.mark.parametrize("name", ["x" * 300 + ".csv", "a\0b.csv", "x/" * 3000])

@@ -28,7 +28,7 @@ LAYOUTS = {
     # write.table(data, dec = ",", sep = "\t")
     "comma.tsv": "a\tb\ty\n1\t1,5\t2\tu\n2\t3,25\t-0,5\tv\n3\t0,125\t7\tu\n",
     # A name with a comma in quotes is no separator.
-    "quoted.csv": '"a";"b";"y, in words";"y"\n1,5;2;0;u\n3,25;-0,5;0;v\n0,125;7;0;u\n',
+    "quoted.csv": '"y, in words";"b";"y"\n1,5;2;u\n3,25;-0,5;v\n0,125;7;u\n',
 }
 
 
@@ -37,18 +37,19 @@ def test_what_r_writes_is_read(name, tmp_path):
     path = tmp_path / name
     path.write_text(LAYOUTS[name])
     table = read_table(path, "y")
-    assert table.feature_names.tolist() == ["a", "b"]
-    assert table.X.tolist() == X
-    assert table.y.tolist() == Y
+    first = "y, in words" if name == "quoted.csv" else "a"
+    assert table.feature_names.tolist() == [first, "b"]
+    assert table.table.matrix.tolist() == X
+    assert table.target.labels.tolist() == Y
     assert ("Numbers were read with a decimal comma." in table.notes) == ("1,5" in LAYOUTS[name])
 
 
 def test_the_decimal_mark_can_be_given(tmp_path):
     path = tmp_path / "thousands.csv"
     path.write_text("a;y\n1,500;u\n2,250;v\n")
-    assert read_table(path, "y").X.ravel().tolist() == [1.5, 2.25]
-    assert read_table(path, "y", decimal=",").X.ravel().tolist() == [1.5, 2.25]
-    with pytest.raises(InputError, match=r"holds text, '1,500' .* give --decimal ','"):
+    assert read_table(path, "y").table.matrix.ravel().tolist() == [1.5, 2.25]
+    assert read_table(path, "y", decimal=",").table.matrix.ravel().tolist() == [1.5, 2.25]
+    with pytest.raises(InputError, match=r"holds text, '1,500' .* read the file with decimal ','"):
         read_table(path, "y", decimal=".")
     np.save(tmp_path / "x.npy", np.eye(3))
     with pytest.raises(InputError, match="leave out --decimal"):
@@ -63,8 +64,8 @@ def test_rows_may_be_features(head, tmp_path):
         read_table(path, "y")
     table = read_table(path, "y", transpose=True)
     assert table.feature_names.tolist() == ["a", "b"]
-    assert table.X.tolist() == X
-    assert table.y.tolist() == Y
+    assert table.table.matrix.tolist() == X
+    assert table.target.labels.tolist() == Y
     assert table.sample_ids.tolist() == ["s1", "s2", "s3"]
     assert table.columns is None
     path.write_text(f"{head}\na,1,2,3\na,4,5,6\ny,u,v,u\n")
@@ -76,7 +77,7 @@ def test_missing_values_and_decimal_commas_survive_the_exchange_of_rows_and_colu
     path = tmp_path / "genes.csv"
     path.write_text("gene;s1;s2;s3\na;1,5;NA;0,125\nb;2;-0,5;7\ny;1;2;3\n")
     table = read_table(path, "y", transpose=True)
-    np.testing.assert_array_equal(table.X, [[1.5, 2], [np.nan, -0.5], [0.125, 7]])
+    np.testing.assert_array_equal(table.table.matrix, [[1.5, 2], [np.nan, -0.5], [0.125, 7]])
     np.save(tmp_path / "x.npy", np.eye(3))
     with pytest.raises(InputError, match="leave out --transpose"):
         read_table(tmp_path / "x.npy", "0", transpose=True)
@@ -85,7 +86,7 @@ def test_missing_values_and_decimal_commas_survive_the_exchange_of_rows_and_colu
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
-        ("id,y,a,c,b\np,u,1,7,2\nq,v,3,7,5\nr,u,4,7,1\n", [2, 4]),
+        ("id,y,a,c,b\np,u,1,7,2\nq,v,3,7,5\nr,u,4,7,1\n", [2, 3, 4]),
         (",y,a,b\np,u,1,2\nq,v,3,5\nr,u,4,1\n", [2, 3]),
         ("y,a,b\np,u,1,2\nq,v,3,5\nr,u,4,1\n", [2, 3]),
     ],
@@ -94,7 +95,8 @@ def test_features_know_their_place_in_the_file(text, columns, tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(text)
     table = read_table(path, "y", ids="id" if text.startswith("id") else None)
-    assert table.feature_names.tolist() == ["a", "b"]
+    # Constant columns stay, so that features are the columns of the file.
+    assert table.feature_names.tolist() == ["a", "c", "b"] if len(columns) == 3 else ["a", "b"]
     assert table.columns.tolist() == columns
 
 
@@ -112,7 +114,7 @@ def test_all_digits_are_read(tmp_path):
     values = np.random.default_rng(0).normal(size=2000)
     path = tmp_path / "digits.csv"
     path.write_text("a,y\n" + "\n".join(f"{v!r},{i % 2}" for i, v in enumerate(values.tolist())))
-    np.testing.assert_array_equal(read_table(path, "y").X[:, 0], values)
+    np.testing.assert_array_equal(read_table(path, "y").table.matrix[:, 0], values)
 
 
 FUZZ = """
@@ -173,8 +175,8 @@ def test_unicode_text_of_a_spreadsheet_is_read(encoding, tmp_path):
     path.write_bytes(mark + text.encode(encoding))
     table = read_table(path, "y")
     assert table.feature_names.tolist() == ["Größe", "b"]
-    assert table.X.tolist() == X
-    assert table.y.tolist() == Y
+    assert table.table.matrix.tolist() == X
+    assert table.target.labels.tolist() == Y
     path.write_text(f"s\t{text.splitlines()[0]}\nTP53\t1\t2\t3\nill\ty\tn\ty\n", "utf-16")
     with pytest.raises(InputError, match=r"'ill' is a row .* give --transpose"):
         read_table(path, "ill")
@@ -200,11 +202,13 @@ def test_genes_in_rows_are_recognised_and_joined_with_the_samples(tmp_path):
     table = read_table(
         *(tmp_path / "genes.csv", "ill"), transpose=True, sample_table=tmp_path / "samples.csv"
     )
-    np.testing.assert_array_equal(table.X, frame.T.to_numpy())
+    np.testing.assert_array_equal(table.table.matrix, frame.T.to_numpy())
     assert table.feature_names.tolist() == list(frame.index)
     assert table.sample_ids.tolist() == list(frame.columns)
-    assert table.y.tolist() == about.set_index("sample").loc[frame.columns, "ill"].tolist()
-    with pytest.raises(InputError, match=r"--obs-filter needs a table of samples"):
+    assert (
+        table.target.labels.tolist() == about.set_index("sample").loc[frame.columns, "ill"].tolist()
+    )
+    with pytest.raises(InputError, match=r"obs_filter= needs a table of samples"):
         read_table(tmp_path / "samples.csv", "ill", obs_filter="ill == 'y'")
     numbers = tmp_path / "numbers.csv"
     numbers.write_text("a,b\n1,2\n3,4\n")
@@ -220,7 +224,7 @@ def test_samples_on_one_side_only_are_refused_or_left_out(tmp_path):
         read_table(tmp_path / "genes.csv", "ill", **given)
     table = read_table(tmp_path / "genes.csv", "ill", matched_only=True, **given)
     assert table.sample_ids.tolist() == [f"s{i}" for i in range(1, 7)]
-    np.testing.assert_array_equal(table.X, frame.T.to_numpy()[1:7])
+    np.testing.assert_array_equal(table.table.matrix, frame.T.to_numpy()[1:7])
     assert any(note.startswith("Left out: 2 samples have no row") for note in table.notes)
     about.assign(sample="s1").to_csv(tmp_path / "samples.csv", index=False)
     with pytest.raises(InputError, match="'s1' occurs more than once"):

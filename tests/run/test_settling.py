@@ -138,7 +138,7 @@ def test_the_largest_number_of_trees_ends_it(data):
 @pytest.mark.parametrize("call", [nf.grow, nf.watch, nf.resume])
 def test_a_largest_number_that_cannot_be_is_refused(data, call, tmp_path):
     arguments = (*data, tmp_path) if call is nf.resume else data
-    with pytest.raises(nf.InputError, match='max_trees is for trees="auto"'):
+    with pytest.raises(nf.InputError, match='max_trees= is for trees="auto"'):
         call(*arguments, trees=50, max_trees=400)
     with pytest.raises(nf.InputError, match="max_trees = 0 must lie between 1 and"):
         call(*arguments, max_trees=0)
