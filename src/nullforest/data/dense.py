@@ -123,7 +123,7 @@ def coded_columns(X: Any) -> tuple[Any, NDArray[np.bool_] | None]:
 
 
 def column_names(frame: Any) -> Names:
-    """The names of a data frame's columns, several levels of them joined; equal ones are refused."""
+    """Names of the columns, several levels of them joined; equal ones are refused."""
     return unique_names(
         "_".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns
     )
