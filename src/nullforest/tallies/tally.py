@@ -369,7 +369,7 @@ def _check_addable(a: Tally, b: Tally) -> None:
     for what, mine, theirs in [
         ("numbers of features", a.n_features, b.n_features),
         ("numbers of constant features", a.n_constant, b.n_constant),
-        ("numbers of shadows", a.n_columns - a.n_features, b.n_columns - b.n_features),
+        ("numbers of shadows", a.n_columns - a.n_varying, b.n_columns - b.n_varying),
         ("numbers of samples", a.n_samples, b.n_samples),
         ("numbers of candidates per node", a.candidates, b.candidates),
         ("split rules", a.splitter, b.splitter),
