@@ -11,10 +11,11 @@ from nullforest.cli.wording import COMMANDS, in_shell
 from nullforest.run.settling import _note
 
 import nullforest as nf
+from nullforest.data.targets import as_target
 from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
 from nullforest.selection.agreement import Agreement
-from nullforest.selection.sentences import null_mean_notes
+from nullforest.selection.selection import null_mean_notes
 
 
 def _sentences():

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import nullforest as nf
 from nullforest.nulls.group_sums import group_null
-from nullforest.selection.by_stratum import strata_of
 from nullforest.selection.error_rates import ERROR_RATES, decide
 from nullforest.tallies.halves import halves
 
@@ -111,7 +110,7 @@ def test_features_that_are_not_tested_count_for_no_error_rate(error):
 
 def test_rows_of_strata_leave_out_constant_features():
     tally = with_constants(TALLIES["probes"], [0, 3, 3, 100])
-    rows, before = (strata_of(nf.select(t)) for t in (tally, TALLIES["probes"]))
+    rows, before = (nf.select(t)) for t in (tally, TALLIES["probes"]).strata()
     assert [row["features"] for row in rows] == [row["features"] for row in before]
 
 
