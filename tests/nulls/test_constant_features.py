@@ -110,7 +110,7 @@ def test_features_that_are_not_tested_count_for_no_error_rate(error):
 
 def test_rows_of_strata_leave_out_constant_features():
     tally = with_constants(TALLIES["probes"], [0, 3, 3, 100])
-    rows, before = (nf.select(t)) for t in (tally, TALLIES["probes"]).strata()
+    rows, before = (nf.select(t).strata() for t in (tally, TALLIES["probes"]))
     assert [row["features"] for row in rows] == [row["features"] for row in before]
 
 

@@ -34,7 +34,8 @@ from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data, mixed_levels
 from nullforest.tallies.readers import tally as take_tally
-from nullforest.tallies.tally import Tally, as_names
+from nullforest.data.dense import as_names
+from nullforest.tallies.tally import Tally
 
 #: Settings of a run that are arguments of the selector under the same name.
 _OF_RUN = (
