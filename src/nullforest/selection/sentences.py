@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.words import printable
+from nullforest._util.words import PERMUTATION_TEST, Sentence, Setting, printable
 from nullforest.data.effects import decimals
 from nullforest.nulls.constants import BULK_FEATURES
 from nullforest.nulls.distribution import Null
@@ -65,20 +65,27 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
     remedy = (
-        'Use shadows, as trees="auto" does with few features (shadows=), or a permutation test '
-        "(nf.baselines.label_permutation)."
+        " Use shadows, as ",
+        Setting("trees", "auto"),
+        " does with few features (",
+        Setting("shadows"),
+        "), or a permutation test (",
+        PERMUTATION_TEST,
+        ").",
     )
     if null.mean > _CONTRADICTION * mean:
-        return (
+        note = (
             f"The null mean cannot be estimated: it comes out as {null.mean:.4g}, above the mean "
             f"count of all {F} features, {mean:.4g}. Too few of them are null features, and the "
-            f"p-values are too large. {remedy}",
+            "p-values are too large."
         )
+        return (Sentence(note, *remedy),)
     if null.kind == "probes" and F < BULK_FEATURES:
-        return (
+        note = (
             f"The null mean is estimated from only {F} features; p-values are approximate, and the "
-            f"power is low where many of them are relevant. {remedy}",
+            "power is low where many of them are relevant."
         )
+        return (Sentence(note, *remedy),)
     return ()
 
 
