@@ -30,7 +30,7 @@ def test_bins_reach_the_forest(tmp_path, run):
 def test_bad_bins_are_refused(tmp_path, run):
     frame = pd.DataFrame({"a": np.arange(600.0), "y": np.arange(600) % 2})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    for bins, said in [("few", "whole number, auto or none"), ("1", "between 2 and 256")]:
+    for bins, said in [("few", 'whole number, "auto" or None'), ("1", "between 2 and 256")]:
         result = run("select", tmp_path / "t.csv", "--target", "y", "--set", f"bins={bins}")
         assert result.exit_code == 2
         assert said in result.stderr

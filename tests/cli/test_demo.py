@@ -10,7 +10,7 @@ from nullforest.datasets import load_leukemia_sex
 
 def test_demo_finds_known_probes_and_writes_its_files(tmp_path, run):
     out = tmp_path / "new" / "demo"
-    result = run("demo", "--out", out, "--trees", 8000)
+    result = run("demo", "--out", out)
     assert result.exit_code == 0, result.stderr
     found = re.search(r"found (\d+) of the 16 known probe sets", result.stdout)
     assert found is not None

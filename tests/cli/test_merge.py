@@ -67,7 +67,7 @@ def test_forests_of_different_seeds_add(run, grown):
         (("--set", "first_tree=59"), "trees 59 to 59 of seed 0"),
         (("--seed", 1, "--set", "min_leaf=4"), "different settings (min_leaf: 1 and 4)"),
         (("--seed", 1, "--set", "samples=0.7"), "different settings (samples: 30 and 42)"),
-        (("--seed", 1, "--draw", "tree"), "different settings (--draw: 30 and 8)"),
+        (("--seed", 1, "--draw", "tree"), "different settings (pool: 30 and 8)"),
         (("--seed", 1, "--set", "max_depth=2"), "different settings (max_depth: 3 and 2)"),
         (("--seed", 1, "--set", "max_depth=none"), "different settings (max_depth: 3 and None)"),
         (("--seed", 1, "--candidates", 9), "different numbers of candidates"),

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import nullforest as nf
+from nullforest.forest.settings import ForestSettings
 from nullforest.run.checkpoints import HEADER
+from nullforest.run.forest_checkpoint import ForestCheckpoint
 from studies import kills
 
 TREES = 400
@@ -263,10 +265,8 @@ def test_a_command_that_was_changed_overwrites_nothing(run, begun, tmp_path, mon
 
 def test_a_folder_serves_one_process_at_a_time(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 20))
-    table, y = nf.RankTable(X), X[:, 0] > 0
-    from nullforest.run.resuming import ForestCheckpoint
-
-    held = ForestCheckpoint(tmp_path, table, y, {})
+    y = X[:, 0] > 0
+    held = ForestCheckpoint(tmp_path, nf.Dataset.of(X, y), ForestSettings())
     with held, pytest.raises(nf.InputError, match="Another process"):
         nf.resume(X, y, tmp_path, trees=10)
     assert nf.resume(X, y, tmp_path, trees=10).n_trees == 10

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.cli import options
+from nullforest.data.readers.options import Roles
 from nullforest.data.targets import Task
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate
@@ -239,7 +240,7 @@ def test_limits_of_trees_and_time_are_said(data, tmp_path, run, report, resume):
     assert trees < 10_000_000
     refused = run(*arguments, "--trees", 50, "--max-trees", 60)
     assert refused.exit_code == 2
-    assert "omit one of the two" in refused.stderr
+    assert "--max-trees is for --trees auto; omit one" in refused.stderr
 
 
 def test_notes_tell_what_was_left_out_and_assumed(frame, tmp_path, run, quick):
@@ -251,9 +252,12 @@ def test_notes_tell_what_was_left_out_and_assumed(frame, tmp_path, run, quick):
     arguments = ["--target", "grade", "--ids", "person", "--drop", "ill", *quick]
     result = run("select", path, *arguments)
     assert result.exit_code == 0, result.stderr
-    assert "1 column left out, since all rows have the same value: 'batch'" in result.stdout
-    assert "2 values are missing in 1 of 30 columns (most in 'gene 2'" in result.stdout
-    assert "taken as classes" in result.stdout
+    assert (
+        "1 column has the same value in all samples, so that no node can split it: 'batch'"
+        in result.stdout
+    )
+    assert "2 values are missing in 1 of 31 columns (most in 'gene 2'" in result.stdout
+    assert "taken for classes; --task regression takes them for amounts" in result.stdout
 
 
 def test_a_numeric_target_means_regression(frame, tmp_path, run, quick):
@@ -270,7 +274,9 @@ def test_a_numeric_target_means_regression(frame, tmp_path, run, quick):
 def test_the_words_of_the_options_are_those_of_the_library():
     assert get_args(options.ErrorName) == get_args(ErrorRate)
     assert get_args(options.NullName) == get_args(Kind)
-    assert get_args(options.TaskName) == get_args(Task)
+    assert get_args(get_args(get_type_hints(Roles, include_extras=True)["task"])[0]) == get_args(
+        Task
+    )
 
 
 def test_without_arguments_the_help_is_shown(run):

@@ -36,7 +36,7 @@ def test_blocks_are_a_column_that_is_no_feature(table, tmp_path, run):
     page = (tmp_path / "r.html").read_text()
     assert "permuted as a whole within each site" in page
     assert "--blocks site" in page
-    assert f"--shadows {len(forest.tally.shadows)}" in page
+    assert f"--set shadows={len(forest.tally.shadows)}" in page
 
 
 def test_text_is_a_category_and_covariates_are_no_features(table, tmp_path, run):
@@ -48,7 +48,7 @@ def test_text_is_a_category_and_covariates_are_no_features(table, tmp_path, run)
     chosen = ["--blocks", "site", "--adjust", "age"]
     result = run("select", data, "-t", "ill", *chosen, "--tally", tally, "--report", page)
     assert result.exit_code == 0, result.stderr
-    assert "1 column of text read as categories: 'stage'" in " ".join(result.output.split())
+    assert "1 column is of categories without an order: 'stage'" in " ".join(result.output.split())
     X = table.drop(columns=["ill"])
     assert nf.Tally.load(tally) == nf.grow(X, table["ill"], blocks="site", adjust="age").tally
     assert "within each site among samples of similar age" in page.read_text()
@@ -56,7 +56,7 @@ def test_text_is_a_category_and_covariates_are_no_features(table, tmp_path, run)
     for command in ("audit", "compare"):
         result = run(command, data, "-t", "ill", "--drop", "site")
         assert result.exit_code == 2
-        assert "Column 'stage' holds text" in " ".join(result.stderr.split())
+        assert "Column 'stage' holds categories without an order" in " ".join(result.stderr.split())
 
 
 def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
@@ -76,7 +76,7 @@ def test_the_number_of_shadows_can_be_given(table, tmp_path, run):
         (["--blocks", "ill"], "cannot hold the blocks"),
         (["--drop", "site", "--adjust", "gene33"], "The covariate 'gene33' is not in"),
         (["--blocks", "site", "--set", "shadows=0"], "blocks need shadows"),
-        (["--drop", "site", "--set", "shadows=many"], "must be a whole number, or auto"),
+        (["--drop", "site", "--set", "shadows=many"], 'must be a whole number or "auto"'),
     ],
 )
 def test_wrong_blocks_and_shadows_are_said(table, tmp_path, run, given, message):

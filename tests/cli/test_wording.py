@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
-from nullforest.cli.wording import COMMANDS, in_shell
-from nullforest.run.settling import _note
 
 import nullforest as nf
+from nullforest._util.words import AUDIT, GROW, PERMUTATION_TEST, Sentence
+from nullforest.cli.options import IN_SHELL, in_shell
 from nullforest.data.targets import as_target
+from nullforest.forest.settings import ForestSettings
 from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
+from nullforest.run.schedule import Question, UntilSettled
 from nullforest.selection.agreement import Agreement
 from nullforest.selection.selection import null_mean_notes
 
@@ -34,7 +37,12 @@ def _sentences():
     yield from nf.watch(X, y, trees=40).notes
     yield from cautions(nf.watch(X, y, trees=40))
     yield from (basis.value for basis in Basis if basis.value)
-    yield from (_note(early, Agreement(0.5, 0.1, 0.2, 3)) for early in (True, False))
+    forest, unsettled = nf.grow(X, y, trees=30), Agreement(0.5, 0.1, 0.2, 3)
+    schedule = UntilSettled(Question(), 30, watched=False)
+    for early in (True, False):
+        yield schedule._note(forest, early, unsettled)
+        yield schedule._note(forest, early, None)
+    yield from nf.Dataset.of(X, np.arange(60) % 4).notes
     yield nf.grow(X, y, trees=10**6, max_seconds=0.05).note
 
 
@@ -59,14 +67,25 @@ def test_python_is_told_arguments_that_exist(sentences):
 
 def test_the_shell_is_told_options_that_exist(sentences, run):
     page = " ".join(run("select", "--help").output.split())
-    for words in map(in_shell, sentences):
+    for words in in_shell(sentences):
         assert "nf." not in words
+        for pair in re.findall(r"--set (\w+)", words):
+            assert pair in {field.name for field in fields(ForestSettings)}, words
+        words = re.sub(r"--set \w+(=\w*)?", "--set", words)
         assert not re.search(r"\b[a-z_]+=", words), words
         assert "_" not in words
         for option in re.findall(r"--[\w-]+", words):
-            assert option in page, words
+            assert option in page or option == "--nulls", words  # the latter of audit
         for command in re.findall(r"nullforest (?:select|compare|audit)", words):
-            assert command in COMMANDS.values()
+            assert command in {AUDIT.command, GROW.command, PERMUTATION_TEST.command}
+
+
+def test_a_sentence_speaks_both_languages():
+    note = nf.select(nf.grow(*nf.simulate.independent(40, 30, 0)[:2], trees=20)).notes[0]
+    assert isinstance(note, Sentence)
+    assert "(shadows=)" in note
+    assert "(--set shadows)" in note.in_shell(IN_SHELL)
+    assert "(nullforest compare)" in note.in_shell(IN_SHELL)
 
 
 def test_a_usual_run_has_no_notes():

@@ -58,7 +58,7 @@ class Setting:
     def python(self) -> str:
         """As an argument."""
         if self.value is None:
-            return f"{self.name}="
+            return f"{self.name}{self.equals}"
         quoted = isinstance(self.value, str) and self.equals == "="
         return f'{self.name}="{self.value}"' if quoted else f"{self.name}{self.equals}{self.value}"
 
@@ -117,3 +117,10 @@ class Sentence(str):
 
     def __reduce__(self) -> Any:
         return Sentence, self.parts
+
+
+#: What notes advise, in Python and in the shell.
+AUDIT = Command("nf.audit", "nullforest audit")
+GROW = Command("nf.grow", "nullforest select")
+PERMUTATION_TEST = Command("nf.baselines.label_permutation", "nullforest compare")
+MORE_TREES = Sentence("Grow more trees (", Setting("trees"), ").")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from nullforest.cli.options import Growing
+from nullforest.cli.options import Growing, in_shell
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
 from nullforest.data.dataset import Dataset
-from nullforest.forest.settings import ForestSettings, TreeSettings
+from nullforest.forest.settings import ForestSettings
 from nullforest.run.forest import Forest
 from nullforest.run.run import Run
 from nullforest.run.schedule import Question
 from nullforest.selection.selection import Selection
-
-#: Settings of the trees that a repeated run must be given where they are not those by default.
-_TOLD = ("samples", "replace", "min_leaf", "max_depth", "shadows", "first_tree")
 
 
 def answer(
@@ -56,19 +53,8 @@ def answer(
             watched=watched,
             checkpoint=checkpoint,
         )
-        return run.answer()
-
-
-def words_of(settings: ForestSettings, trees: TreeSettings, n_trees: int) -> list[str]:
-    """The options that grow the same forest again, with numbers for what the data decided."""
-    words = ["--trees", str(n_trees), "--candidates", str(trees.candidates), "--draw", trees.draw]
-    for setting in fields(settings):
-        value = getattr(settings, setting.name)
-        if setting.name in ("min_leaf", "shadows"):
-            value = getattr(trees, setting.name)
-        if setting.name in _TOLD and value != setting.default and (value or value is None):
-            words += ["--set", f"{setting.name}={str(value).lower()}"]
-    return [*words, "--seed", str(settings.seed)]
+        forest, selection = run.answer()
+    return forest, replace(selection, notes=in_shell(selection.notes))
 
 
 def page_of(
@@ -81,9 +67,8 @@ def page_of(
     link: str | None = None,
 ) -> str:
     """The page of a run."""
+    from nullforest.report import render, summarize
     from nullforest.report.maps import drawings_of
-    from nullforest.report.render import render
-    from nullforest.report.summary import summarize
 
     settings, target = forest.settings, data.target
     drawn = "with replacement" if settings.replace else "without replacement"
@@ -108,4 +93,5 @@ def page_of(
         link=link,
     )
     summary["drawings"] = drawings_of(selection, data.geometry)
+    summary["warnings"] = in_shell(summary["warnings"])
     return render(summary)

@@ -35,7 +35,7 @@ def demo(
     outputs.check(force=force)
     from pandas import DataFrame
 
-    from nullforest.cli.answer import answer, page_of, words_of
+    from nullforest.cli.answer import answer, page_of
     from nullforest.cli.screen import Screen
     from nullforest.data.dataset import Dataset
     from nullforest.datasets import load_leukemia_sex
@@ -53,8 +53,7 @@ def demo(
             name="sex",
         )
     forest, selection = answer(data, growing.settings, Question(), screen, jobs=jobs, watched=True)
-    command = ["nullforest", "demo"]
-    command += words_of(growing.settings, forest.settings, forest.n_trees)[-2:]
+    command = ["nullforest", "demo", "--seed", str(seed)]
     source = "the embedded leukaemia data"
     written, well = outputs.write(
         selection, lambda: page_of(forest, selection, data, growing, source, command, GENES)

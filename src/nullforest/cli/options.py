@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
@@ -23,8 +23,9 @@ from typing import (
 import typer
 
 from nullforest._util.errors import InputError, refused
+from nullforest._util.words import Sentence
 from nullforest.data.readers.options import MatrixOptions, Roles
-from nullforest.forest.settings import ForestSettings
+from nullforest.forest.settings import ForestSettings, TreeSettings
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
@@ -154,7 +155,7 @@ def group_of(
     """
     hints = get_type_hints(source, include_extras=True)
     options: list[Any] = []
-    for setting in fields(source):  # type: ignore[arg-type]  # a class of fields
+    for setting in fields(source):
         kind, rule = hints[setting.name], dict(setting.metadata)
         if get_origin(kind) is Annotated:
             kind, rule["help"] = get_args(kind)
@@ -206,6 +207,13 @@ IN_SHELL = {
     "criterion": "--task",
     "n_samples": "--n-samples",
 }
+
+
+def in_shell(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Sentences that speak of options and commands in the place of arguments and functions."""
+    return tuple(
+        words.in_shell(IN_SHELL) if isinstance(words, Sentence) else words for words in sentences
+    )
 
 
 @dataclass(frozen=True)
@@ -314,6 +322,15 @@ class Growing(_TREES):  # type: ignore[misc]  # made above
     def others(self, *names: str) -> dict[str, Any]:
         """Settings of --set that are not those of trees: of the data, of the saving."""
         return {name: value for name, value in self._set.items() if name in names}
+
+    def words(self, grown: TreeSettings, n_trees: int) -> list[str]:
+        """The options that grow the same forest again, with numbers for what the data decided."""
+        words = ["--trees", str(n_trees), "--candidates", str(grown.candidates)]
+        words += ["--draw", grown.draw, "--seed", str(grown.seed)]
+        pairs = [pair for pair in self.set or () if not pair.startswith("save_every=")]
+        if grown.shadows and "shadows" not in self._set:  # a number of trees alone has none
+            pairs.append(f"shadows={grown.shadows}")
+        return [*words, *(word for pair in pairs for word in ("--set", pair))]
 
     @property
     def settings(self) -> ForestSettings:

@@ -97,7 +97,7 @@ def select(
 
         check_link(link, () if asked.annotations is None else asked.annotations)
     # The libraries that are slow to import, after everything that can be wrong with the options.
-    from nullforest.cli.answer import answer, page_of, words_of
+    from nullforest.cli.answer import answer, page_of
     from nullforest.cli.matrix_outputs import MatrixResults
     from nullforest.run.backends import connected
     from nullforest.run.schedule import Question
@@ -119,7 +119,7 @@ def select(
         command = ["nullforest", "select", *map(str, data), *reading.target_words(target)]
         command += [*reading.words, *(["--groups", groups] if groups else [])]
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
-        command += words_of(settings, forest.settings, forest.n_trees)
+        command += growing.words(forest.settings, forest.n_trees)
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
             selection,

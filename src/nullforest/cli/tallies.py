@@ -44,7 +44,7 @@ def merge(
     """Add the tallies of forests grown on different machines, and select by the sum.
 
     Refuses forests on different data, with different settings, or with trees in common: give
-    machines different seeds, or different trees of one seed (--first-tree).
+    machines different seeds, or different trees of one seed (--set first_tree=N).
 
     Example: nullforest merge a.tally b.tally --tally sum.tally --table features.csv
     """
@@ -134,9 +134,7 @@ def _select(
     annotations: Path | None = None,
 ) -> None:
     """Select the features of a tally, write the files and show the result."""
-    from nullforest.cli.wording import all_in_shell
-    from nullforest.data.annotations import matched
-    from nullforest.data.readers.annotation_file import read_annotations
+    from nullforest.data.annotations import matched, read_annotations
     from nullforest.report.render import check_link
     from nullforest.selection.selection import select  # scipy takes a second to import
 
@@ -152,15 +150,17 @@ def _select(
         selection = replace(
             selection,
             columns=None,
-            notes=all_in_shell(selection.notes),
+            notes=options.in_shell(selection.notes),
             annotations=columns,
         )
 
     def page() -> str:
-        from nullforest.report import render_html
+        from nullforest.report import render, summarize
 
         words = ["nullforest", *command, "--alpha", f"{alpha:g}", "--error", error, "--null", null]
-        return render_html(selection, facts, command=shlex.join(words), link=link)
+        summary = summarize(selection, facts, command=shlex.join(words), link=link)
+        summary["warnings"] = options.in_shell(summary["warnings"])
+        return render(summary)
 
     written, well = outputs.write(selection, page)
     screen.say(f"{head} {tally.n_trees} trees with {tally.n_nodes} nodes")

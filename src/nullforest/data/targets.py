@@ -136,15 +136,13 @@ def as_target(
     check_known("task", task, TASKS)
     if not (isinstance(criterion, str) and criterion in CRITERIA):
         raise refused("criterion", criterion, f"is unknown; use one of {', '.join(CRITERIA)}.")
-    if task != "auto" and criterion == "auto":
-        criterion = "gini" if task == "classification" else "variance"
-    if task not in ("auto", _TASK_OF.get(criterion, "neither")):
+    if criterion != "auto" and task not in ("auto", _TASK_OF.get(criterion, "neither")):
         raise InputError(
             Sentence("criterion = ", repr(criterion), f" is not for {task}; omit one of the two."),
             setting="task",
         )
     weight = _weights(sample_weight, n_samples)
-    target = _target(y, n_samples, values, criterion, distance, weight, class_weight, name)
+    target = _target(y, n_samples, values, criterion, task, distance, weight, class_weight, name)
     if task != "auto" and target.survival is not None:
         raise InputError(
             Sentence(Setting("task"), " is for classes and numbers; survival times need none."),
@@ -168,6 +166,7 @@ def _target(
     n_samples: int,
     values: Callable[[], Any],
     criterion: str,
+    task: Task,
     distance: Callable[[Any], Any] | None,
     weight: NDArray[np.float64] | None,
     class_weight: Mapping[Any, float] | str | None,
@@ -180,6 +179,8 @@ def _target(
         survival = survival_of(y, name)
         if survival is not None:
             return _survival(survival, n_samples, criterion, weight, class_weight)
+    if task != "auto" and criterion == "auto":
+        criterion = "gini" if task == "classification" else "variance"
     if criterion == "logrank":
         raise InputError(
             "criterion='logrank' needs events and times; give y as a structured array of both, as "

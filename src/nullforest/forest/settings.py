@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral
 from typing import Any, Literal
-
-import numpy as np
 
 from nullforest._util.checks import real_number, whole_number
 from nullforest._util.errors import InputError, refused
 from nullforest._util.words import Sentence, Setting
-from nullforest.forest.probe_budget import default_number
 
 #: The kernel keeps sizes in 32 bits; numbers of trees leave one bit to spare for sums.
 MOST_SIZE, MOST_TREES = 2**32 - 1, 2**31 - 1
@@ -131,12 +129,14 @@ class ForestSettings:
             )
         if not (isinstance(self.draw, str) and self.draw in DRAWS):
             raise refused("draw", self.draw, f"is unknown; use one of {', '.join(DRAWS)}.")
-        if not isinstance(self.replace, bool | np.bool_):
-            raise refused("replace", self.replace, "must be True or False.")
-        object.__setattr__(self, "replace", bool(self.replace))
-        if isinstance(self.samples, int | np.integer):
-            samples: float = whole_number("samples", self.samples, 1, MOST_DRAWS)
-        elif not (samples := real_number("samples", self.samples, 1.0)):
+        replace: Any = self.replace  # numpy's booleans and integers, too
+        if not (isinstance(replace, bool) or type(replace).__name__ in ("bool", "bool_")):
+            raise refused("replace", replace, "must be True or False.")
+        object.__setattr__(self, "replace", bool(replace))
+        samples: Any = self.samples
+        if isinstance(samples, Integral):
+            samples = whole_number("samples", samples, 1, MOST_DRAWS)
+        elif not (samples := real_number("samples", samples, 1.0)):
             raise refused("samples", 0.0, "must be a share above 0 and up to 1.0.")
         object.__setattr__(self, "samples", samples)
         object.__setattr__(self, "min_gain", real_number("min_gain", self.min_gain, 1e300))
@@ -184,6 +184,8 @@ class ForestSettings:
             raise refused("samples", samples, f"must lie between 1 and {S}.")
         probes = self.probes
         if isinstance(probes, str):
+            from nullforest.forest.probe_budget import default_number
+
             probes = 0 if shadows else default_number(S, F, C, n_strata)
         return TreeSettings(
             candidates=C,

@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import GROW, Sentence, Setting
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.bulk import NEGLIGIBLE, bulk_end, estimate_scale, log_likelihood, pi0
@@ -140,16 +141,26 @@ def _average(
 
 
 def _notes(tally: Tally, saturation: float) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     if tally.n_varying < constants.BULK_FEATURES:
         notes.append(
-            f"The null mean is estimated from only {tally.n_varying} features; p-values are "
-            "approximate. A forest grown by nullforest (nf.grow) has shadows for few features."
+            Sentence(
+                f"The null mean is estimated from only {tally.n_varying} features; p-values are "
+                "approximate. A forest grown by nullforest (",
+                GROW,
+                ") has shadows for few features.",
+            )
         )
     if saturation > 1:
         notes.append(
-            f"The trees are saturated: {saturation:.1f} times as many nodes as features in the "
-            "pool. The bagged null model is conservative there. Draw features at every node, or "
-            'grow a forest with probes (nf.grow, draw="node").'
+            Sentence(
+                f"The trees are saturated: {saturation:.1f} times as many nodes as features in the pool. "
+                "The bagged null model is conservative there. Draw features at every node, or grow "
+                "a forest with probes (",
+                GROW,
+                ", ",
+                Setting("draw", "node"),
+                ").",
+            )
         )
     return tuple(notes)

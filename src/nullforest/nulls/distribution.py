@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.search import smallest_true
+from nullforest._util.words import AUDIT, Command, Sentence
 
 if TYPE_CHECKING:
     from nullforest.nulls.binomial_mixture import BinomialMixture
@@ -171,7 +172,7 @@ class StratifiedNull(NullDistribution):
     """
 
     #: How its false positive rate is measured.
-    audited_by = "nf.audit"
+    audited_by: Command = AUDIT
 
     def __init__(
         self,
@@ -252,9 +253,10 @@ class StratifiedNull(NullDistribution):
         of_whom = "" if concerned == 1 else f" of {concerned:.0%} of the features"
         largest = levels[beyond].max()
         which = "All p-values" if largest >= 1 else f"p-values below {largest:.2g}"
-        return (
-            f"{which}{of_whom} are extrapolated and approximate. An audit ({self.audited_by}) "
-            "measures the false positive rate on these data."
+        return Sentence(
+            f"{which}{of_whom} are extrapolated and approximate. An audit (",
+            self.audited_by,
+            ") measures the false positive rate on these data.",
         )
 
     def scaled(self, factor: float) -> StratifiedNull:

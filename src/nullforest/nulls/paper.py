@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import Sentence, Setting
 from nullforest.nulls.distribution import Floats, Ints, NullDistribution, check_alpha
 from nullforest.nulls.tilted_sums import TAIL_SHARE, LatticeTable, TreeSum
 from nullforest.tallies.tally import Tally
@@ -192,13 +193,17 @@ def from_tally(tally: Tally, *, best: bool) -> PaperNull:
     null.varying = tally.varying if tally.n_constant else None
     candidates = "" if tally.candidates is None else f" and {tally.candidates} candidates"
     size = f"{tally.n_trees} tree{'s' if tally.n_trees > 1 else ''}{candidates}"
-    remedy = f"A forest grown by nullforest, with {size}, has a null model that accounts for it."
-    if not best:
-        remedy = 'The default (null="auto") accounts for it.'
+    remedy = Sentence("The default (", Setting("null", "auto"), ") accounts for it.")
+    if best:
+        remedy = Sentence(
+            f"A forest grown by nullforest, with {size}, has a null model that accounts for it."
+        )
     null.notes = (
-        "The paper's null model takes the nodes as independent, but all trees share one sample: "
-        "its false positive rate grows with the number of trees. "
-        f"{remedy}",
+        Sentence(
+            "The paper's null model takes the nodes as independent, but all trees share one "
+            "sample: its false positive rate grows with the number of trees. ",
+            remedy,
+        ),
     )
     return null
 

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import MORE_TREES, PERMUTATION_TEST, Sentence, Setting
 from nullforest.nulls import constants
 from nullforest.nulls.bagged import with_estimated_mean
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
@@ -54,19 +55,22 @@ class Basis(Enum):
     """What the null distribution of a stratum rests on; the value is the note to the reader."""
 
     SAMPLE = ""
-    FEW = (
+    FEW = Sentence(
         f"Fewer than {constants.SPLICE_SIZE} probes, or none that won a node, represent some "
-        "features; they are tested with the bagged null model. Grow more trees (trees=)."
+        "features; they are tested with the bagged null model. ",
+        MORE_TREES,
     )
-    ABOVE_ONE = (
+    ABOVE_ONE = Sentence(
         "The probes won too few nodes for the counts of some features (thinning above 1); these "
         "are tested with the bagged null model, its overdispersion fitted to the probes. Forests "
-        "that were added should share their probes; with few features, use a permutation test "
-        "(nf.baselines.label_permutation)."
+        "that were added should share their probes; with few features, use a permutation test (",
+        PERMUTATION_TEST,
+        ").",
     )
-    SELDOM = (
+    SELDOM = Sentence(
         "The probes won too seldom to determine the null distribution; the features are tested "
-        "with the bagged null model. Grow more trees (trees=)."
+        "with the bagged null model. ",
+        MORE_TREES,
     )
 
 
@@ -222,8 +226,11 @@ def from_tally(tally: Tally) -> StratifiedNull:
     probes = tally.probes
     if probes is None or len(probes) == 0 or not probes.trees.any():
         raise InputError(
-            "This tally holds no probes; grow the forest with nullforest.grow(..., "
-            'probes="auto"), or use null="bagged".'
+            "This tally holds no probes; grow the forest with ",
+            Setting("probes", "auto"),
+            ", or use ",
+            Setting("null", "bagged"),
+            ".",
         )
     if tally.candidates is None:
         raise InputError(

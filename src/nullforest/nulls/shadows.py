@@ -26,6 +26,7 @@ from scipy.special import gammaincc, gammainccinv
 
 from nullforest._util.errors import InputError
 from nullforest._util.search import smallest_true
+from nullforest._util.words import Command
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
@@ -291,7 +292,7 @@ class ShadowNull(StratifiedNull):
     """
 
     tails: list[tuple[Ints, Rescaled]]
-    audited_by = 'nf.audit, nulls=["shadows"]'
+    audited_by = Command('nf.audit, nulls=["shadows"]', "nullforest audit --nulls shadows")
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
         """Probability of each feature's count or a larger one, by its own distribution."""

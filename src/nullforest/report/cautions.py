@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nullforest._util.words import printable
+from nullforest._util.words import AUDIT, MORE_TREES, PERMUTATION_TEST, Sentence, printable
 from nullforest.data.column_blocks import column_blocks, columns_of
 from nullforest.data.targets import Target
 from nullforest.selection.selection import Selection
@@ -36,7 +36,7 @@ def cautions(selection: Selection, X: Any = None, target: Target | None = None) 
     ...     print(words)
     Few trees for this alpha: a null feature is selected 0.75 times on average, and counts are
     whole numbers, so that the level reached is 0.0156 instead of 0.05. Relevant features may be
-    missed; grow more trees (trees=).
+    missed. Grow more trees (trees=).
     The classes are imbalanced: 2 of 20 samples are 'ill'. The out-of-bag error is small there
     even without any signal, and this null model may be too lenient; that of virtual probes
     accounts for it. Compare with permuted classes (nf.baselines.label_permutation).
@@ -51,32 +51,36 @@ def cautions(selection: Selection, X: Any = None, target: Target | None = None) 
 def _of_the_run(selection: Selection) -> Iterator[str]:
     """Few trees, a selection that has not settled, a forest that finds no signal."""
     if selection.error == "fpr" and selection.level <= COARSE * selection.alpha:
-        yield (
+        yield Sentence(
             f"Few trees for this alpha: a null feature is selected {selection.null.mean:.3g} times "
             "on average, and counts are whole numbers, so that the level reached is "
             f"{selection.level:.3g} instead of {selection.alpha:g}. Relevant features may be "
-            "missed; grow more trees (trees=)."
+            "missed. ",
+            MORE_TREES,
         )
     agreement = selection.agreement
     # A forest that grew until it settled has a note of its own.
     if not (agreement is None or agreement.settled or selection.known_agreement is not None):
         now = agreement.n_selected
         then = max(round(now + agreement.change * max(now, 1)), 0)
-        yield (
+        yield Sentence(
             "The selection has not settled: that of another seed is expected to have a Jaccard "
             f"index of {agreement.expected:.2f} with this one, and four times the trees to select "
-            f"about {then} features instead of {now}. Grow more trees (trees=)."
+            f"about {then} features instead of {now}. ",
+            MORE_TREES,
         )
     trajectory = selection.trajectory
     # Shallow trees on few candidates predict little where few of many features are relevant; these
     # may be selected all the same.
     many = selection.n_selected > MANY_TIMES * selection.expected_false_discoveries > 0
     if trajectory is not None and trajectory.better_than_guessing is False and not many:
-        yield (
+        yield Sentence(
             "The forest finds no signal: its out-of-bag predictions are not clearly better than "
             f"guessing (error {trajectory.oob_errors[-1]:.3g}, "
             f"guessing {trajectory.guessing_error:.3g}). Selected features may be false positives; "
-            "compare with permuted targets (nf.audit)."
+            "compare with permuted targets (",
+            AUDIT,
+            ").",
         )
 
 
@@ -89,11 +93,13 @@ def _of_the_classes(target: Target, kind: str) -> Iterator[str]:
     if sizes[rarest] >= RARE * len(target.values) / target.n_classes:
         return
     lenient = ", and this null model may be too lenient; that of virtual probes accounts for it"
-    yield (
+    yield Sentence(
         f"The classes are imbalanced: {sizes[rarest]} of {len(target.values)} samples are "
         f"'{printable(str(target.classes[rarest]))}'. The out-of-bag error is small there even "
         f"without any signal{'' if kind in ('probes', 'shadows') else lenient}. Compare with "
-        "permuted classes (nf.baselines.label_permutation)."
+        "permuted classes (",
+        PERMUTATION_TEST,
+        ").",
     )
 
 

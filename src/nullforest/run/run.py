@@ -191,7 +191,11 @@ class Run:
                 step = max(1, min(int(number * folder.interval / max(seconds, 1e-9)), 4 * number))
                 folder.save(forest, is_point=self.watched and forest.n_trees >= trees)
             if forest.n_trees < trees and (folder is None or monotonic() >= deadline):
-                note = f"Stopped by max_seconds after {forest.n_trees} of {trees} trees."
+                note = Sentence(
+                    "Stopped by ",
+                    Setting("max_seconds", equals=""),
+                    f" after {forest.n_trees} of {trees} trees.",
+                )
                 return replace(forest, stopped_early=True, note=note)
         return replace(forest, stopped_early=False, note="")
 

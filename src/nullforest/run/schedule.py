@@ -123,7 +123,11 @@ class FixedNumber:
     ) -> State | None:
         """The forest with its selection."""
         if early:
-            note = f"Stopped by max_seconds after {forest.n_trees} of {self.trees} trees."
+            note = Sentence(
+                "Stopped by ",
+                Setting("max_seconds", equals=""),
+                f" after {forest.n_trees} of {self.trees} trees.",
+            )
             forest = replace(forest, note=note)
         selection = None if self.question is None else self.question.select(forest)
         return State(forest, selection, early or trees >= self.trees)

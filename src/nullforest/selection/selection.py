@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import writing
-from nullforest._util.words import Command, Sentence, Setting, printable
+from nullforest._util.words import PERMUTATION_TEST, Sentence, Setting, printable
 from nullforest.data.annotations import joined, matched
 from nullforest.data.effect_sizes import effect_sizes
 from nullforest.data.effects import Effects, decimals, plain_rows
@@ -512,7 +512,7 @@ def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
         " does with few features (",
         Setting("shadows"),
         "), or a permutation test (",
-        Command("nf.baselines.label_permutation", "nullforest compare"),
+        PERMUTATION_TEST,
         ").",
     )
     if null.mean > _CONTRADICTION * mean:

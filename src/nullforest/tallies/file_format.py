@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading, writing
+from nullforest._util.words import Command
 from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
+#: How a tally comes to be.
+_SAVE = Command("Tally.save()", "nullforest select --tally FILE")
 FORMAT = "nullforest tally"
 FORMAT_VERSION = 3  # 1: probes without weights; 2: without the mean squared correlation
 #: Version of tallies with shadows, which earlier releases cannot read.
@@ -75,7 +78,7 @@ def load(path: Any) -> Tally:
         except ValueError:  # numpy would advise to load it as a pickle, which is unsafe
             archive = None
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InputError(f"{path} is not a tally, or is damaged; make one with Tally.save().")
+            raise InputError(f"{path} is not a tally, or is damaged; make one with ", _SAVE, ".")
         with archive:
             return from_arrays(archive, path)
 
@@ -84,7 +87,7 @@ def from_arrays(archive: Mapping[str, NDArray[Any]], path: Path) -> Tally:
     """The tally in the arrays of :func:`to_arrays`, which were read from a file."""
     header = json.loads(archive["header"].tobytes()) if "header" in archive else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{path} is not a tally; make one with Tally.save().")
+        raise InputError(f"{path} is not a tally; make one with ", _SAVE, ".")
     if header["version"] > SHADOWS_VERSION:
         raise InputError(
             f"{path} is a tally of format {header['version']}, but this nullforest reads "
