@@ -154,9 +154,9 @@ def _notes(tally: Tally, saturation: float) -> tuple[str, ...]:
     if saturation > 1:
         notes.append(
             Sentence(
-                f"The trees are saturated: {saturation:.1f} times as many nodes as features in the pool. "
-                "The bagged null model is conservative there. Draw features at every node, or grow "
-                "a forest with probes (",
+                f"The trees are saturated: {saturation:.1f} times as many nodes as features in the "
+                "pool. The bagged null model is conservative there. Draw features at every node, "
+                "or grow a forest with probes (",
                 GROW,
                 ", ",
                 Setting("draw", "node"),

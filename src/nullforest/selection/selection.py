@@ -635,8 +635,9 @@ def select(
     >>> s.threshold, s.selected.tolist()
     (10, ['age'])
     """
+    remarks: tuple[str, ...] = ()
     if isinstance(forest, Tally):
-        tally, remarks = forest, ()
+        tally = forest
     elif isinstance(forest, Counted):
         tally, remarks = forest.tally, forest.notes
     else:
