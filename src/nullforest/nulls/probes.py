@@ -286,8 +286,12 @@ def from_tally(tally: Tally) -> StratifiedNull:
     if trees.saturation > constants.SATURATED and tally.pool_per_tree.min() < tally.n_columns:
         notes.insert(
             0,
-            f"The trees are saturated: {trees.saturation:.1f} nodes for each feature of a pool. "
-            'p-values below 0.01 may be too small. Draw features at every node (draw="node").',
+            Sentence(
+                f"The trees are saturated: {trees.saturation:.1f} nodes for each feature of a pool. "
+                "p-values below 0.01 may be too small. Draw features at every node (",
+                Setting("draw", "node"),
+                ").",
+            ),
         )
     null = StratifiedNull(
         "probes",

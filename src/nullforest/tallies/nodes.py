@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import Setting
 from nullforest.tallies.levels import levels_of_cuts
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS, Names, Tally
 
@@ -200,6 +201,9 @@ def needs_samples(n_samples: int | None, known: int | None) -> int:
         n_samples = known
     if n_samples is None:
         raise InputError(
-            "This forest does not store its number of training samples; give n_samples."
+            "This forest does not store its number of training samples; give ",
+            Setting("n_samples"),
+            ".",
+            setting="n_samples",
         )
     return whole_number(n_samples)
