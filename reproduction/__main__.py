@@ -78,13 +78,13 @@ def main(
 
     def progress(experiment: Experiment) -> Report:
         bars.close()  # the bar of the experiment before
-        tell = bars.enter_context(
+        report = bars.enter_context(
             progress_bar(experiment.name, silent if quiet else None, log=True)
         )
-        return lambda done, total: tell(100 * done / total if total else 100, 100)
+        return lambda done, total: report(100 * done / total if total else 100, 100)
 
     with connected(cluster), ExitStack() as bars:
-        done = reproduce(
+        results = reproduce(
             tuple(experiments or ()),
             out=out,
             size="quick" if quick else "full",
@@ -96,9 +96,9 @@ def main(
             progress=progress,
         )
     screen = Screen(quiet=quiet)
-    for name, one in done.finished.items():
+    for name, one in results.finished.items():
         screen.say(f"{name}: {held(one.claims, one.runs)}")
-    if min(one.runs for one in done.finished.values()) < ENOUGH_RUNS:
+    if min(one.runs for one in results.finished.values()) < ENOUGH_RUNS:
         screen.say(f"Give --runs {ENOUGH_RUNS} or more to test the claims.")
     written = [out / "index.html", out / "reproduction.md"]
     if published:

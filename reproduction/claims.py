@@ -25,7 +25,7 @@ class Claim:
     """A sentence of the paper (`text`), the number behind the answer, and whether it holds."""
 
     text: str
-    found: str
+    evidence: str
     holds: bool
 
     def answer(self, runs: int) -> str:
@@ -66,15 +66,15 @@ def trend(text: str, table: pd.DataFrame, along: str, value: str, *, rising: boo
     >>> table = pd.DataFrame({"n_samples": [50, 99, 50, 99], "trees": [5, 5, 6, 6],
     ...                       "fpr": [0.4, 0.1, 0.3, 0.2]})
     >>> trend("Rates fall with S.", table, "n_samples", "fpr", rising=False)
-    Claim(text='Rates fall with S.', found='2 of 2 curves; mean change -0.2', holds=True)
+    Claim(text='Rates fall with S.', evidence='2 of 2 curves; mean change -0.2', holds=True)
     """
     by = [name for name in _SETTING if name in table and name != along]
     curves = [part.sort_values(along)[value].to_numpy() for _, part in table.groupby(by)]
     change = np.array([curve[-1] - curve[0] for curve in curves])
     agree = change >= 0 if rising else change <= 0
     mean = float(change.mean())
-    found = f"{agree.sum()} of {len(agree)} curves; mean change {mean:+.2g}"
-    return Claim(text, found, bool(agree.mean() >= 0.8 and (mean > 0) == rising))
+    evidence = f"{agree.sum()} of {len(agree)} curves; mean change {mean:+.2g}"
+    return Claim(text, evidence, bool(agree.mean() >= 0.8 and (mean > 0) == rising))
 
 
 def in_settings(text: str, holds: pd.Series[bool], note: str = "", *, least: float = 1.0) -> Claim:
@@ -83,7 +83,7 @@ def in_settings(text: str, holds: pd.Series[bool], note: str = "", *, least: flo
     Examples
     --------
     >>> in_settings("Rates are low.", pd.Series([True, False]), "; mean 0.1", least=0.5)
-    Claim(text='Rates are low.', found='1 of 2 settings; mean 0.1', holds=True)
+    Claim(text='Rates are low.', evidence='1 of 2 settings; mean 0.1', holds=True)
     """
-    found = f"{int(holds.sum())} of {len(holds)} settings{note}"
-    return Claim(text, found, bool(holds.mean() >= least))
+    evidence = f"{int(holds.sum())} of {len(holds)} settings{note}"
+    return Claim(text, evidence, bool(holds.mean() >= least))

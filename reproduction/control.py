@@ -28,7 +28,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     many = paper[paper["relevant_share"] >= 0.01]
     two, one = many[many["relevant_share"] == 0.02], many[many["relevant_share"] == 0.01]
     grows, falls = (trend("", none, "n_samples", "fpr", rising=r) for r in (True, False))
-    found = [
+    all_claims = [
         in_settings(
             "At N = 0 the rates are higher than α.",
             none["ratio"] > 1,
@@ -38,13 +38,13 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         trend("At N = 0 the rates grow with F.", none, "n_features", "fpr", rising=True),
         Claim(
             "At N = 0 there is no consistent trend with S.",
-            grows.found,
+            grows.evidence,
             not (grows.holds or falls.holds),
         ),
     ]
     if len(few):
         above = few[few["alpha"] == 0.001]["fpr"] > 0.001
-        found.append(
+        all_claims.append(
             Claim(
                 "At N = 0.1 % the rates are lower than at N = 0 and still above α = 0.001.",
                 f"mean ratio to α: {few['ratio'].mean():.2f} at 0.1 %, "
@@ -52,7 +52,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
                 bool(few["fpr"].mean() < none["fpr"].mean() and above.mean() > 0.5),
             )
         )
-    found += [
+    all_claims += [
         *_below("N = 1 % and 2 % and α = 0.01 all rates", many, 0.01),
         *_below("N = 2% and α = 0.001 all of the rates", two, 0.001),
         *_below("N = 1% and α = 0.001 the majority of the rates", one, 0.001, least=0.5),
@@ -64,7 +64,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     ]
     easy = many[(many["n_samples"] >= 200) & (many["n_features"] >= 2000)]["fnr"]
     if len(easy):
-        found.append(
+        all_claims.append(
             Claim(
                 "False negative rates are fairly low for S ≥ 200 and F ≥ 2000.",
                 f"mean {easy.mean():.3f}, largest {easy.max():.3f}",
@@ -74,14 +74,14 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     bagged = table[(table["null"] == "bagged") & (table["relevant_share"] == 0)]
     for alpha in ALPHAS:
         at = bagged[bagged["alpha"] == alpha]["ratio"]
-        found.append(
+        all_claims.append(
             Claim(
                 f"{ADDED} The bagged null model holds α = {alpha} at N = 0.",
                 f"rate over α: mean {at.mean():.2f}, from {at.min():.2f} to {at.max():.2f}",
                 bool(at.mean() <= 1.1),  # a tenth above α is the noise of 20 runs at F = 500
             )
         )
-    return found
+    return all_claims
 
 
 def _below(where: str, part: pd.DataFrame, alpha: float, least: float = 1.0) -> list[Claim]:

@@ -58,7 +58,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     fine = paper[paper["alpha"] == 0.001]
     large, small = fine[fine["region_share"] >= 0.01], fine[fine["region_share"] < 0.01]
     grows = "as the region grows."
-    found = [
+    all_claims = [
         trend(f"False positive rates fall {grows}", paper, "region_share", "fpr", rising=False),
         Claim(
             "At α = 0.01 the false positive rates are around α except for N = 0.",
@@ -76,7 +76,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     for kind in NULLS:
         part = table[(table["null"] == kind) & (table["region_share"] > 0)]
         far, near = part["fpr_far"] / part["alpha"], part["fpr_near"] / part["alpha"]
-        found.append(
+        all_claims.append(
             Claim(
                 f"{ADDED} False positives of the {kind} null model lie near the region "
                 "rather than far from it.",
@@ -84,7 +84,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
                 bool(near.mean() > far.mean()),
             )
         )
-    return found
+    return all_claims
 
 
 def _by_region(part: pd.DataFrame) -> str:

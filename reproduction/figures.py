@@ -66,8 +66,8 @@ def facets(
     axes = fig.subplots(len(rows), len(columns), squeeze=False)
     for (row, column), ax in zip(product(rows, columns), axes.flat, strict=True):
         key = {**row, **column}
-        chosen = [table[name] == value for name, value in key.items() if name in table]
-        draw(ax, table[np.logical_and.reduce(chosen)], key)
+        masks = [table[name] == value for name, value in key.items() if name in table]
+        draw(ax, table[np.logical_and.reduce(masks)], key)
         ax.set_title(words(key), fontsize=8)
         ax.set_xlabel(x_label, fontsize=7)
         ax.set_ylabel(LABELS[key.get("rate", "fpr")], fontsize=7)
@@ -78,11 +78,11 @@ def facets(
 
 def panels(table: pd.DataFrame, values: Parameters) -> list[dict[str, Any]]:
     """Rows or columns of panels: the values that are in the table, or all in it if none is."""
-    found = {}
-    for name, chosen in values.items():
-        present = sorted(table[name].unique()) if name in table else chosen
-        found[name] = tuple(v for v in chosen if v in present) or tuple(present)
-    return grid(found)
+    levels = {}
+    for name, order in values.items():
+        present = sorted(table[name].unique()) if name in table else order
+        levels[name] = tuple(v for v in order if v in present) or tuple(present)
+    return grid(levels)
 
 
 def words(key: Parameters) -> str:

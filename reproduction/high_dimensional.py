@@ -83,7 +83,7 @@ def excess(table: pd.DataFrame, kind: str, share: float, level: float = 0.01) ->
 
 def claims(table: pd.DataFrame) -> list[Claim]:
     """The paper's sentences about its Table "FPR_predictions"."""
-    found = []
+    all_claims = []
     shares = sorted(table["relevant_share"].unique())
     for kind in NULLS:
         alone = excess(table, kind, 0.0)
@@ -93,7 +93,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
             departs = bool(abs(large.mean() - 1) > abs(small.mean() - 1))
             ours = kind != "paper"
             whose, verb = (f"{ADDED} ", "does not depart") if ours else ("", "departs")
-            found.append(
+            all_claims.append(
                 Claim(
                     f"{whose}At N = 0 the observed rate {verb} from the {kind} null model as F/S "
                     "grows (observed ÷ predicted rate where the model says 1 %).",
@@ -108,7 +108,7 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         + " (where the paper's null model says 1 %)",
         bool(np.all(np.diff(at) < 0)),
     )
-    return [*found, smaller]
+    return [*all_claims, smaller]
 
 
 EXPERIMENT = Experiment(

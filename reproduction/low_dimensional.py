@@ -87,13 +87,13 @@ def claims(table: pd.DataFrame) -> list[Claim]:
     """The paper's sentences about its Table "basic_problem"."""
     compared = table[(table["model"] > LOWEST) & (table["model"] < HIGHEST)]
     printed = _printed(compared)
-    found = [_captured(printed, kind, names) for kind in NULLS for names in _STRATEGIES]
+    all_claims = [_captured(printed, kind, names) for kind in NULLS for names in _STRATEGIES]
     if len(printed) < len(compared):
         rest = compared.drop(printed.index)
         n_samples = rest["n_samples"].max()
         where = f", trees that hardly share samples (S = {n_samples}, as many per tree as before)"
-        found += [_captured(rest, "paper", names, where) for names in _STRATEGIES]
-        found.append(_variance_claim(table))
+        all_claims += [_captured(rest, "paper", names, where) for names in _STRATEGIES]
+        all_claims.append(_variance_claim(table))
     nodes = _printed(table).groupby(list(_PANEL))["nodes_per_tree"].first()
     by_candidates = nodes.groupby("candidates").mean()
     nodes_claim = Claim(
@@ -101,23 +101,23 @@ def claims(table: pd.DataFrame) -> list[Claim]:
         ", ".join(f"{k:.1f} at F_n = {c}" for c, k in by_candidates.items()),
         bool(len(by_candidates) < 2 or by_candidates.is_monotonic_decreasing),
     )
-    return [*found, nodes_claim]
+    return [*all_claims, nodes_claim]
 
 
 def _captured(table: pd.DataFrame, kind: str, names: tuple[str, ...], where: str = "") -> Claim:
     """Claim that a null model's curve lies within two standard errors of the mean observed one."""
     part = table[(table["null"] == kind) & table["strategy"].isin(names)]
     gap = (part["observed"] - part["model"]).abs()
-    within = float((gap <= 2 * part["gap_se"]).mean())
+    share = float((gap <= 2 * part["gap_se"]).mean())
     ours = "" if kind == "paper" and not where else f"{ADDED} "
     return Claim(
         f"{ours}The {kind} null model captures the mean behaviour, Strategy {' and '.join(names)}"
         f"{where}: the mean observed curve lies within two standard errors of it for at least "
         "90 % of the thresholds.",
-        f"{within:.1%} of {len(part)} thresholds in {part.groupby(list(_PANEL)).ngroups} panels; "
+        f"{share:.1%} of {len(part)} thresholds in {part.groupby(list(_PANEL)).ngroups} panels; "
         f"largest gap {gap.max():.3f}; within the spread of single data sets for "
         f"{(gap <= part['observed_sd']).mean():.0%}",
-        within >= 0.9,
+        share >= 0.9,
     )
 
 

@@ -73,8 +73,8 @@ class Outcome:
 
     def tail(self, kind: str, length: int) -> Floats:
         """Tail of a null model for the same thresholds; 0 beyond what was kept."""
-        kept = np.asarray(self.tails[kind], float)[:length]
-        return np.append(kept, np.zeros(length - len(kept)))
+        tail = np.asarray(self.tails[kind], float)[:length]
+        return np.append(tail, np.zeros(length - len(tail)))
 
 
 def read_outcomes(records: Sequence[Mapping[str, Any]]) -> list[Outcome]:

@@ -39,7 +39,7 @@ def render_page(finished: Iterable[Finished], facts: Facts) -> str:
 def _section(one: Finished) -> str:
     title = escape(one.title)
     rows = "".join(
-        f"<tr><td>{escape(claim.text)}</td><td>{escape(claim.found)}</td>"
+        f"<tr><td>{escape(claim.text)}</td><td>{escape(claim.evidence)}</td>"
         f'<td class="{holds}">{holds}</td></tr>'
         for claim, holds in [(claim, claim.answer(one.runs)) for claim in one.claims]
     )

@@ -63,11 +63,11 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     `printed`, `ours`, `ours_se`, `difference`, `difference_se`, `agrees`.
     """
     printed = printed_tables()
-    both = [
+    pairings = [
         printed.assign(pairing=pairing, strategy=printed["caption"].map(ours))
         for pairing, ours in PAIRINGS.items()
     ]
-    methods = {reading: method for method, both in READINGS.items() for reading in both}
+    methods = {reading: method for method, readings in READINGS.items() for reading in readings}
     ours = table.rename(columns={"method": "reading"})
     ours["method"] = ours["reading"].map(methods)
     keys = ["strategy", *CELL]
@@ -77,7 +77,7 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
         .assign(rate=rate)
         for rate in ("fpr", "fnr")
     ]
-    joined = pd.concat(both).merge(pd.concat(rates), on=[*keys, "rate"])
+    joined = pd.concat(pairings).merge(pd.concat(rates), on=[*keys, "rate"])
     variance = joined["sd"] ** 2 * (1 / PRINTED_RUNS + 1 / joined["runs"]) + ROUNDING**2
     joined["ours_se"] = joined.pop("sd") / np.sqrt(joined["runs"])
     joined["difference_se"] = np.sqrt(variance)
@@ -113,5 +113,5 @@ def best(ranked: pd.DataFrame) -> tuple[str, str]:
 def best_reading(numbers: pd.DataFrame) -> pd.DataFrame:
     """Of each printed method the reading that agrees in most numbers."""
     share = numbers.groupby(["method", "reading"])["agrees"].mean()
-    chosen = {str(reading) for _, reading in share.groupby("method").idxmax()}
-    return numbers[numbers["reading"].isin(chosen)]
+    readings = {str(reading) for _, reading in share.groupby("method").idxmax()}
+    return numbers[numbers["reading"].isin(readings)]

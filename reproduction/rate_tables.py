@@ -24,13 +24,13 @@ RATES: dict[str, Rate] = {"fpr": Outcome.false_positive_rate, "fnr": Outcome.fal
 
 def setting(p: Parameters, names: Sequence[str]) -> dict[str, Any]:
     """Columns that name a setting: parameters, strategy, stop rule, source of cortical maps."""
-    known = {
+    columns = {
         **p,
         "strategy": STRATEGY[p["draw"]],
         "rule": str(StopRule(p["min_leaf"], p["max_depth"], p["min_split"])),
         "source": Path(p["source"]).name if p.get("source") else "embedded",
     }
-    return {name: known[name] for name in names}
+    return {name: columns[name] for name in names}
 
 
 def rate_row(

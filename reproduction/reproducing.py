@@ -129,39 +129,40 @@ def reproduce(
     --------
     >>> import tempfile
     >>> from reproduction import reproduce
-    >>> done = reproduce(["control"], out=tempfile.mkdtemp(), size="tiny", jobs=1)
-    >>> done.finished["control"].table.columns[:5].tolist()
+    >>> reproduction = reproduce(["control"], out=tempfile.mkdtemp(), size="tiny", jobs=1)
+    >>> reproduction.finished["control"].table.columns[:5].tolist()
     ['strategy', 'n_samples', 'n_features', 'relevant_share', 'null']
     """
     if runs is not None and runs < 2:
         raise InputError(f"runs = {runs} gives no standard deviation; give at least 2.")
-    chosen = experiments(names)
     folder = Path(out)
     store = Store(folder / "runs", seed)
     finished: dict[str, Finished] = {}
     seconds: dict[str, float] = {}  # of each cell, since experiments share some
-    for experiment in chosen:
-        wanted = experiment.runs[size] if runs is None else runs
+    for experiment in experiments(names):
+        n_runs = experiment.runs[size] if runs is None else runs
         cells = experiment.cells(size, maps)
         if not finished_only:
             report = silent if progress is None else progress(experiment)
-            run_cells(cells, wanted, store, jobs=jobs, report=report)
-        results = finished_results(cells, wanted, store)
+            run_cells(cells, n_runs, store, jobs=jobs, report=report)
+        results = finished_results(cells, n_runs, store)
         if results:
-            taken = {c.key(seed): sum(r["seconds"] for r in records) for c, records in results}
-            seconds |= taken
+            cell_seconds = {
+                c.key(seed): sum(r["seconds"] for r in records) for c, records in results
+            }
+            seconds |= cell_seconds
             table = experiment.table(results)
             image = png(experiment.figure(table, results))
             finished[experiment.name] = experiment.finished(
-                table, wanted, image, minutes=sum(taken.values()) / 60
+                table, n_runs, image, minutes=sum(cell_seconds.values()) / 60
             )
     if not finished:
         raise InputError(
             f"No setting is finished in {folder}; compute some first, without --finished."
         )
     source = "simulated smooth fields" if maps is None else Path(maps).name
-    made = {name: one.runs for name, one in finished.items()}
-    facts = Facts(seed, __version__, made, sum(seconds.values()) / 3600, source)
-    done = Reproduction(finished, facts)
-    done.write(folder)
-    return done
+    runs_of = {name: one.runs for name, one in finished.items()}
+    facts = Facts(seed, __version__, runs_of, sum(seconds.values()) / 3600, source)
+    reproduction = Reproduction(finished, facts)
+    reproduction.write(folder)
+    return reproduction

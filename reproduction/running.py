@@ -69,12 +69,12 @@ def run_cells(
     with store.checkpoint:
         tasks = unfinished(cells, runs, store)
         total = sum(runs * work(cell) for cell in {c.key(store.seed): c for c in cells}.values())
-        done = total - sum(work(cell) for cell, _ in tasks)
-        report(done, total)
+        finished_work = total - sum(work(cell) for cell, _ in tasks)
+        report(finished_work, total)
         for cell, run, record in _computed(tasks, store.seed, n_threads(jobs)):
             store.add(cell, run, record)
-            done += work(cell)
-            report(done, total)
+            finished_work += work(cell)
+            report(finished_work, total)
 
 
 def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, int, Record]]:
@@ -82,7 +82,7 @@ def _computed(tasks: list[Task], seed: int, jobs: int) -> Iterator[tuple[Cell, i
     if backend is None:
         yield from (_computed_run(seed, task) for task in tasks)
     else:
-        yield from (found for _, found in backend.run(_computed_run, (seed,), tasks))
+        yield from (result for _, result in backend.run(_computed_run, (seed,), tasks))
 
 
 def _computed_run(seed: int, task: Task) -> tuple[Cell, int, Record]:
@@ -92,9 +92,9 @@ def _computed_run(seed: int, task: Task) -> tuple[Cell, int, Record]:
 
 def finished_results(cells: Sequence[Cell], runs: int, store: Store) -> Results:
     """Cells all of whose runs are finished, with their records in order."""
-    found = []
+    results = []
     for cell in cells:
         records = store.runs(cell)
         if all(run in records for run in range(runs)):
-            found.append((cell, [records[run] for run in range(runs)]))
-    return found
+            results.append((cell, [records[run] for run in range(runs)]))
+    return results

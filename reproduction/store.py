@@ -71,8 +71,8 @@ class Store:
 
     def runs(self, cell: Cell) -> dict[int, Record]:
         """Finished runs of a cell, by their number."""
-        known = self.checkpoint.read(cell.key(self.seed))
-        return {} if known is None else {int(run): one for run, one in known.content.items()}
+        part = self.checkpoint.read(cell.key(self.seed))
+        return {} if part is None else {int(run): one for run, one in part.content.items()}
 
     def add(self, cell: Cell, run: int, record: Record) -> None:
         """Keep a finished run; the checkpoint must have been entered."""

@@ -113,7 +113,7 @@ def verdict(finished: Mapping[str, Finished], facts: Facts, figures: str = "") -
         _CLAIMS.format(added=ADDED),
     ]
     for one in finished.values():
-        answers = [(c.text, c.found, c.answer(one.runs)) for c in one.claims]
+        answers = [(c.text, c.evidence, c.answer(one.runs)) for c in one.claims]
         parts += [
             f"### {one.title}",
             f"![{one.title}]({figures}{one.name}.png)",
@@ -147,10 +147,12 @@ def markdown(columns: Iterable[str], rows: Iterable[Sequence[object]], digits: s
 def _total(finished: Iterable[Finished]) -> str:
     """The verdict in one sentence."""
     tellable = [claim for one in finished if one.runs >= ENOUGH_RUNS for claim in one.claims]
-    told = [claim for claim in tellable if not claim.text.startswith(ADDED)]
-    if not told:
+    of_paper = [claim for claim in tellable if not claim.text.startswith(ADDED)]
+    if not of_paper:
         return f"**Too few runs to tell:** at least {ENOUGH_RUNS} per setting are needed."
-    return f"**{sum(claim.holds for claim in told)} of {len(told)} claims of the paper hold.**"
+    return (
+        f"**{sum(claim.holds for claim in of_paper)} of {len(of_paper)} claims of the paper hold.**"
+    )
 
 
 def _counted(one: Finished) -> tuple[object, ...]:
@@ -168,18 +170,18 @@ def _comparison(comparison: Finished) -> tuple[str, list[str]]:
     ranked = printed_rates.ranking(numbers)
     rule, pairing = printed_rates.best(ranked)
     fits = (numbers["rule"] == rule) & (numbers["pairing"] == pairing)
-    chosen = printed_rates.best_reading(numbers[fits])
-    read = numbers[numbers["reading"].isin(chosen["reading"].unique())]
+    best = printed_rates.best_reading(numbers[fits])
+    read = numbers[numbers["reading"].isin(best["reading"].unique())]
     enough = comparison.runs >= ENOUGH_RUNS
     readings = "\n".join(f"- `{name}`: {words};" for name, words in _READING.items())
     sections = [
         _RULES.format(readings=readings),
         markdown(ranked.columns, ranked.itertuples(index=False)),
-        *([_disagreements(chosen)] if enough else []),
+        *([_disagreements(best)] if enough else []),
         *(_beside(read, rule, caption) for caption in ("I", "II")),
     ]
     if enough:
-        return _agreement(read, chosen, rule, pairing), sections
+        return _agreement(read, best, rule, pairing), sections
     return (
         "Cannot tell whether our numbers agree with the printed ones: "
         f"{comparison.runs} runs per setting, at least {ENOUGH_RUNS} are needed.",
@@ -187,24 +189,24 @@ def _comparison(comparison: Finished) -> tuple[str, list[str]]:
     )
 
 
-def _agreement(numbers: pd.DataFrame, chosen: pd.DataFrame, rule: str, pairing: str) -> str:
+def _agreement(numbers: pd.DataFrame, best: pd.DataFrame, rule: str, pairing: str) -> str:
     """Sentences about the printed numbers that agree with ours."""
-    agrees, row = chosen["agrees"], printed_rates.COPIED
-    readings = " and ".join(_READING[name] for name in chosen["reading"].unique())
-    copied = (chosen["n_samples"] == row[0]) & (chosen["n_features"] == row[1])
-    own = agrees[~copied]
+    agrees, row = best["agrees"], printed_rates.COPIED
+    readings = " and ".join(_READING[name] for name in best["reading"].unique())
+    copied = (best["n_samples"] == row[0]) & (best["n_features"] == row[1])
+    once_only = agrees[~copied]
     lines = [
         f"{agrees.sum()} of {len(agrees)} printed numbers agree ({agrees.mean():.0%}) with the "
         f"captions of the tables **{pairing}** and the stop rule **{rule}**, if {readings}.",
         f"The printed row (S, F) = {row} is the same in both tables and cannot be right for "
-        f"both; without it {_of(own.sum(), len(own))} agree.",
+        f"both; without it {_of(once_only.sum(), len(once_only))} agree.",
     ]
-    fits = chosen[copied].groupby("caption")["agrees"].agg(["sum", "size"])
+    fits = best[copied].groupby("caption")["agrees"].agg(["sum", "size"])
     if len(fits):
         once = fits.sort_values("sum").iloc[-1]
         lines.append(
             f"Counted once, in the table captioned {once.name}, which it fits better: "
-            f"{_of(own.sum() + once['sum'], len(own) + once['size'])} agree."
+            f"{_of(once_only.sum() + once['sum'], len(once_only) + once['size'])} agree."
         )
     for other in printed_rates.PAIRINGS:
         if other != pairing:
@@ -225,19 +227,19 @@ def _of(part: float, whole: float) -> str:
     return f"{int(part)} of {int(whole)} ({part / whole:.0%})"
 
 
-def _disagreements(chosen: pd.DataFrame) -> str:
+def _disagreements(best: pd.DataFrame) -> str:
     """The numbers that disagree, by method and rate, and why some are far off."""
-    odd = chosen[~chosen["agrees"]]
+    odd = best[~best["agrees"]]
     by_setting = ", ".join(
         f"{part['agrees'].mean():.0%} at ({S}, {F})"
-        for (S, F), part in chosen.groupby(["n_samples", "n_features"])
+        for (S, F), part in best.groupby(["n_samples", "n_features"])
     )
     lines = ["### Numbers that disagree", "", f"Share that agrees, by (S, F): {by_setting}.", ""]
     if odd.empty:
         return "\n".join([*lines, "None disagrees."])
     for (method, rate), part in odd.groupby(["method", "rate"]):
         higher = int((part["difference"] > 0).sum())
-        total = int(((chosen["method"] == method) & (chosen["rate"] == rate)).sum())
+        total = int(((best["method"] == method) & (best["rate"] == rate)).sum())
         lines.append(
             f"- {str(rate).upper()} of {_METHOD[str(method)]}: {len(part)} of {total} numbers; "
             f"ours is higher in {higher} and lower in {len(part) - higher}; mean difference "

@@ -20,7 +20,7 @@ import pandas as pd
 
 import nullforest as nf
 from nullforest.nulls import bagged
-from nullforest.nulls.rates import saturation
+from nullforest.nulls.rates import TreeLoads
 from studies.calibration.null_data import normal_features, rows_of
 from studies.calibration.tables import ratios
 from studies.markdown import filled
@@ -54,7 +54,7 @@ def saturated(seed: int) -> list[dict[str, Any]]:
         keep_trees=False,
         oob=False,
     )
-    load = saturation(forest.tally)
+    load = TreeLoads.of(forest.tally).saturation
     return rows_of(forest.tally, {"setting": f"{load:.1f} nodes per feature of a pool"}, rng)
 
 

@@ -18,7 +18,7 @@ from nullforest.nulls.probes import Basis
 from nullforest.report.cautions import cautions
 from nullforest.run.schedule import Question, UntilSettled
 from nullforest.selection.agreement import Agreement
-from nullforest.selection.sentences import null_mean_notes
+from nullforest.selection.selection import null_mean_notes
 
 
 def _sentences():

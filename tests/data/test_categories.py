@@ -155,7 +155,7 @@ def test_what_categories_cannot_have_is_said():
         nf.audit(frame, y)
     with pytest.raises(InputError, match="distances have no mean"):
         nf.grow(frame, np.abs(np.subtract.outer(y, y)), criterion="neighbourhood", trees=10)
-    with pytest.raises(InputError, match="not with null = 'bagged'"):
+    with pytest.raises(InputError, match='not with null="bagged"'):
         nf.ForestSelector(null="bagged").fit(frame, y)
 
 

@@ -102,7 +102,7 @@ def test_parquet_with_several_levels_of_names(tmp_path):
 def test_nested_columns_of_parquet_are_refused_by_name(nested, tmp_path):
     path = tmp_path / "nested.parquet"
     pd.DataFrame({"a": X[:, 0], "deep": nested, "y": Y}).to_parquet(path)
-    with pytest.raises(InputError, match="'deep' holds several values in a row"):
+    with pytest.raises(InputError, match="'deep' holds several values in a sample"):
         read_table(path, "deep")
     with pytest.raises(InputError, match=r"Column 'deep' holds (ndarray|dict) values"):
         _ = read_table(path, "y").table

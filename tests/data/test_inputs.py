@@ -154,17 +154,3 @@ def test_numbers_of_every_kind(kind):
     X, _ = base("float64")
     y = np.float32(X[:, 1]).astype(float)
     assert nf.grow(X, kind(y), trees=5).tally == nf.grow(X, y, trees=5).tally
-
-
-def test_what_is_taken_for_classes_and_what_for_numbers():
-    X, _ = base("float64")
-
-    def criterion(y):
-        return nf.grow(X, y, trees=1).target.criterion
-
-    assert criterion(np.arange(S) % 20) == "gini"
-    assert criterion(np.arange(S) % 21) == "variance"
-    assert criterion(np.arange(S) % 2.0) == "gini"
-    assert criterion(np.arange(S) % 2 + 0.5) == "variance"
-    assert criterion(np.column_stack([np.arange(S), np.arange(S) % 2])) == "variance"
-    assert criterion([f"class {i % 30}" for i in range(S)]) == "gini"

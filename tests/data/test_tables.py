@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import nullforest as nf
 from nullforest._util.errors import InputError
+from nullforest.data.covariates import as_covariates, bins_of
 from nullforest.data.readers.tables import read_table, table_of
 
 N = 40
@@ -49,10 +51,10 @@ def test_the_task_can_be_overridden():
 def test_short_numbers_stay_short_and_long_ones_keep_all_digits():
     short = pd.DataFrame({"a": np.arange(N, dtype=np.float32), "b": np.arange(N, dtype=np.int16)})
     short["y"] = ["u", "v"] * 20
-    assert table_of(short, "y").table.values.dtype == np.float32
+    assert table_of(short, "y").table.matrix.dtype == np.float32
     short["b"] = np.arange(N, dtype=np.int64) + 2**40
     table = table_of(short, "y")
-    np.testing.assert_array_equal(table.table.values[:, 1], np.arange(N) + 2.0**40)
+    np.testing.assert_array_equal(table.table.matrix[:, 1], np.arange(N) + 2.0**40)
 
 
 def test_columns_of_other_kinds_become_numbers():
@@ -66,7 +68,7 @@ def test_columns_of_other_kinds_become_numbers():
         ),
         "y",
     )
-    named = dict(zip(table.feature_names, table.table.values.T, strict=True))
+    named = dict(zip(table.feature_names, table.table.matrix.T, strict=True))
     assert named["flag"][:2].tolist() == [1.0, 0.0]
     assert np.isnan(named["whole"][1])
     assert named["text"][3] == 3.5
@@ -77,8 +79,8 @@ def test_dates_are_numbers_and_text_is_a_category():
     day = pd.date_range("2020-01-01", periods=N)
     frame = _frame(day=day, group=["u", "v", "w", "u"] * 10, y=["u", "v"] * 20)
     table = table_of(frame, "y")
-    assert np.all(np.diff(table.table.values[:, 2]) > 0)
-    assert table.table.categories.tolist() == [False, False, False, True]
+    assert np.all(np.diff(table.table.matrix[:, 2]) > 0)
+    assert table.categories.tolist() == [False, False, False, True]
     assert any(
         "1 column is of categories without an order: 'group'" in note for note in table.notes
     )
@@ -89,7 +91,8 @@ def test_covariates_are_no_features():
     table = table_of(frame, "y", adjust=["age", "sex"])
     assert table.feature_names.tolist() == ["a", "b"]
     assert table.covariate_names == ("age", "sex")
-    assert table.target.blocks is not None
+    expected = bins_of(as_covariates(frame[["age", "sex"]], N), table.target.responses, None)
+    np.testing.assert_array_equal(table.target.blocks, expected)
     with pytest.raises(InputError, match="The covariate 'agee' is not in the table"):
         table_of(frame, "y", adjust=["agee"])
     with pytest.raises(InputError, match="'y' is the target and cannot be a covariate too"):
@@ -98,14 +101,16 @@ def test_covariates_are_no_features():
         table_of(frame.assign(age=np.nan), "y", adjust=["age"])
 
 
-def test_constant_columns_and_missing_values_are_noted():
+def test_constant_and_empty_columns_are_never_split_and_have_a_note():
     half = [1.0, np.nan] * 20
     table = table_of(_frame(c=3, gone=np.nan, half=half, y=["u", "v"] * 20), "y")
     assert table.feature_names.tolist() == ["a", "b", "c", "gone", "half"]
-    assert any(
-        "2 columns have the same value" in note and "'c', 'gone'" in note for note in table.notes
-    )
+    assert table.table.n_varying == 3
+    assert any("2 columns have the same value" in n and "'c', 'gone'" in n for n in table.notes)
     assert any("20 values are missing in 1 of 5" in note for note in table.notes)
+    only = table_of(_frame(y=["u", "v"] * 20).assign(a=1, b=2), "y")
+    with pytest.raises(InputError, match="Every feature has the same value in all samples"):
+        nf.grow(only, trees=2)
     one = table_of(_frame(gap=[np.nan, *range(N - 1)], y=["u", "v"] * 20), "y")
     assert any("1 value is missing in 1 of 3" in note for note in one.notes)
 
@@ -125,7 +130,7 @@ def test_arrays_beside_the_matrix_of_an_archive_are_no_features(tmp_path):
     np.savez(path, X=X, y=[0, 1] * 20, age=np.arange(N), title="study")
     table = read_table(path, "y")
     assert table.feature_names.tolist() == ["x0", "x1"]
-    np.testing.assert_array_equal(table.table.values, X)
+    np.testing.assert_array_equal(table.table.matrix, X)
     assert any("'age'" in note for note in table.notes)
     assert read_table(path, "age").target.task == "regression"
 
@@ -142,7 +147,7 @@ def test_a_header_that_is_one_name_short_means_row_names(tmp_path):
     path.write_text("a\tb\ty\nr1\t1\t2\tu\nr2\t3\t5\tv\n")
     table = read_table(path, "y")
     assert table.sample_ids.tolist() == ["r1", "r2"]
-    assert table.table.values.tolist() == [[1.0, 2.0], [3.0, 5.0]]
+    assert table.table.matrix.tolist() == [[1.0, 2.0], [3.0, 5.0]]
 
 
 def test_a_separator_at_the_end_of_rows_does_not_shift_columns(tmp_path):

@@ -106,9 +106,9 @@ def test_names_are_kept():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": np.zeros(80)}, "one class"),
+        ({"y": np.zeros(80)}, "same value in every sample"),
         ({"y": np.zeros(79)}, "79 values for 80"),
-        ({"y": np.r_[np.nan, np.arange(79.0)]}, "missing"),
+        ({"y": np.r_[np.nan, np.arange(79.0)]}, "no value in 1 of 80"),
         ({"candidates": 61}, "candidates = 61"),
         ({"samples": 1.5}, "samples = 1.5"),
         ({"draw": "leaf"}, "draw = 'leaf'"),

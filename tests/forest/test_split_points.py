@@ -7,7 +7,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.data.targets import as_target
-from nullforest.forest import split_points as module
+from nullforest.run import split_points as module
 from nullforest.run.split_points import split_points
 
 FEATURES = np.array([0, 3, 7])

@@ -162,14 +162,15 @@ def readers(rng: Rng, folder: Path, say: Say) -> str:
     say(f"read_table({path.name}, {given}), {what}")
     wanted = given.pop("target")
     table = read_table(path, wanted, **given)
-    check(len(table.X) == len(table.y), "X and y have different lengths")
-    check(table.X.shape[1] == len(table.feature_names), "names and features differ")
-    check(np.isfinite(table.X[~np.isnan(table.X)]).all(), "infinite values were read")
+    X = table.table.matrix
+    check(len(X) == table.n_samples, "X and y have different lengths")
+    check(X.shape[1] == len(table.feature_names), "names and features differ")
+    check(np.isfinite(X[~np.isnan(X)]).all(), "infinite values were read")
     if sound and what == "whole" and not given and wanted == "target" and separator != "|":
         expected = pd.read_csv(io.BytesIO(_unpacked(content, path)), sep=separator)
         varying = expected.drop(columns="target")
-        check(table.X.shape[0] == len(expected), "rows were lost")
-        for name, values in zip(table.feature_names, table.X.T, strict=True):
+        check(len(X) == len(expected), "rows were lost")
+        for name, values in zip(table.feature_names, X.T, strict=True):
             check(np.allclose(values, varying[name], rtol=1e-6), f"column {name} was changed")
     return RESULT
 

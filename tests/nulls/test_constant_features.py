@@ -1,6 +1,7 @@
 """Constant features change nothing: they are no candidates, are not tested, and are not counted."""
 
 import gc
+import pickle
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 import nullforest as nf
 from nullforest.nulls.group_sums import group_null
-from nullforest.selection.by_stratum import strata_of
 from nullforest.selection.error_rates import ERROR_RATES, decide
 from nullforest.tallies.halves import halves
 
@@ -110,7 +110,7 @@ def test_features_that_are_not_tested_count_for_no_error_rate(error):
 
 def test_rows_of_strata_leave_out_constant_features():
     tally = with_constants(TALLIES["probes"], [0, 3, 3, 100])
-    rows, before = (strata_of(nf.select(t)) for t in (tally, TALLIES["probes"]))
+    rows, before = (nf.select(t).strata() for t in (tally, TALLIES["probes"]))
     assert [row["features"] for row in rows] == [row["features"] for row in before]
 
 
@@ -140,6 +140,7 @@ def test_a_null_distribution_is_estimated_once_and_goes_with_its_tally():
         assert nf.null(tally, kind) is nf.null(tally, kind)
         assert nf.null(replace(tally), kind) is not nf.null(tally, kind)
     assert nf.null(tally) is nf.null(tally, "probes")
+    assert pickle.loads(pickle.dumps(nf.null(tally))).describe() == nf.null(tally).describe()
     alive = weakref.ref(tally)
     null = nf.null(tally)
     del tally

@@ -23,12 +23,12 @@ def forest(seed=0, F=12, S=80, **settings):
 def test_means_and_deviations_are_those_of_plain_loops():
     tally = forest()
     strata = shadows.divided(tally.shadows.wins, tally.shadows.feature_strata)
-    moments = shadows._Moments.of(tally.shadows.wins, strata)
+    moments = shadows.moments_of(tally.shadows.wins, strata)
     expected = naive.shadow_moments(tally.shadows.wins, strata)
     np.testing.assert_allclose(moments.mean, expected["mean"], rtol=1e-12)
     np.testing.assert_allclose(moments.deviation, expected["deviation"], rtol=1e-12)
-    np.testing.assert_allclose(moments.others_mean, expected["others_mean"], rtol=1e-12)
-    np.testing.assert_allclose(moments.others_deviation, expected["others_deviation"], rtol=1e-9)
+    np.testing.assert_allclose(moments.rest_mean, expected["others_mean"], rtol=1e-12)
+    np.testing.assert_allclose(moments.rest_deviation, expected["others_deviation"], rtol=1e-9)
 
 
 def test_pvalues_are_tails_of_the_standardised_count():
@@ -37,11 +37,11 @@ def test_pvalues_are_tails_of_the_standardised_count():
     p = null.pvalues(tally.counts)
     for f, d in enumerate(null.distributions):
         own = stats.gamma(
-            (d.own.mean / d.own.deviation) ** 2, scale=d.own.deviation**2 / d.own.mean
+            (d.scale.mean / d.scale.deviation) ** 2, scale=d.scale.deviation**2 / d.scale.mean
         )
         common = stats.gamma(
-            (d.common.mean / d.common.deviation) ** 2,
-            scale=d.common.deviation**2 / d.common.mean,
+            (d.base_scale.mean / d.base_scale.deviation) ** 2,
+            scale=d.base_scale.deviation**2 / d.base_scale.mean,
         )
         place = common.isf(own.sf(tally.counts[f] - 1))
         low, high = (float(d.base.sf(at)) for at in (np.floor(place), np.floor(place) + 1))

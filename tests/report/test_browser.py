@@ -8,7 +8,6 @@ import pytest
 
 import nullforest as nf
 from nullforest.selection.error_rates import ERROR_RATES
-from nullforest.selection.sentences import own_thresholds
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,7 @@ def _assert_same_as_python(page, selection, stops, places):
             assert values["alpha-shown"] == stops[place]
             assert values["selected"] == there.n_selected
             assert values["threshold"] == pytest.approx(there.threshold, nan_ok=True)
-            assert page.locator("#threshold").inner_text() == own_thresholds(there)
+            assert page.locator("#threshold").inner_text() == there.own_thresholds()
             # The same sums in another order: a few hundred roundings at the most.
             assert values["level"] == pytest.approx(there.level, rel=1e-12)
             assert values["expected"] == pytest.approx(there.expected_false_positives, rel=1e-12)

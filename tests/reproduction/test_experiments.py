@@ -38,7 +38,7 @@ def test_every_experiment_gives_a_table_a_figure_and_claims(tiny, name):
     assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (out / f"{name}.md").read_text("utf-8").count("\n") == len(table) + 4
     assert done.finished[name].claims
-    assert all(claim.found for claim in done.finished[name].claims)
+    assert all(claim.evidence for claim in done.finished[name].claims)
 
 
 def test_page_shows_every_figure_and_loads_nothing(tiny):
@@ -54,7 +54,7 @@ def test_verdict_lists_the_claims(tiny):
     text = (out / "reproduction.md").read_text("utf-8")
     for one in done.finished.values():
         for claim in one.claims:
-            assert f"| {claim.text} | {claim.found} |" in text
+            assert f"| {claim.text} | {claim.evidence} |" in text
 
 
 def test_near_and_far_false_positives_make_up_all(tiny):

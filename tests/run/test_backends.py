@@ -13,16 +13,17 @@ import subprocess
 import sys
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 import joblib
 import numpy as np
 import psutil
 import pytest
-from nullforest.forest.blocks import blocks_of
 
 import nullforest as nf
 import reproduction
 from nullforest.run import backends as compute
+from nullforest.run.workers import blocks_of
 from studies.published.variable_permutation import variable_permutation
 
 BACKENDS = ("dask", "ray", "joblib")
@@ -35,7 +36,13 @@ def dask_client(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("dask")
     where = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
-    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}  # of reproduction and studies
+    quiet = {
+        "cwd": folder,
+        "env": os.environ | path,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
     dask = [sys.executable, "-m", "dask"]
     one_thread = ["--nthreads", "1", "--memory-limit", "0"]
     started = [subprocess.Popen([*dask, "scheduler", *where, "--port", "0"], **quiet)]
@@ -243,7 +250,7 @@ def test_everything_goes_through_the_same_door(around, backend, data, monkeypatc
         "_rows_of_run",
         "_one_forest",
         "_computed_run",
-        "grow_block",
+        "grow_listed",
     }
     assert works <= set(given)
     for a, b in zip(here[0], there[0], strict=True):
@@ -325,7 +332,7 @@ def test_the_command_reaches_a_cluster(dask_client, ray_instance, data, monkeypa
             result = select(name, *more)
             assert result.exit_code == 0, result.output
             assert (tmp_path / name).read_bytes() == (tmp_path / "here").read_bytes()
-    assert given.count("grow_block") >= 3
+    assert given.count("grow_listed") >= 3
     monkeypatch.setattr("nullforest.run.backends.dask.PATIENCE", 0.2)
     result = select("none", "--cluster", "tcp://127.0.0.1:1")
     assert result.exit_code == 2

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from nullforest.run.settling import PILOT, Settling
 
 import nullforest as nf
+from nullforest.run.schedule import PILOT, Question, UntilSettled
 from nullforest.selection.agreement import jaccard
 
 LIGHT = {"keep_trees": False, "oob": False}
@@ -52,8 +52,8 @@ def test_the_number_is_that_of_a_plain_loop(data, settled):
     assert len(tried) > 1  # it is not at the first test that this one ends
     assert settled.n_trees == tried[-1]
     assert tried[0] == round(first)
-    assert Settling().tests(pilot)[: len(tried)] == tried
-    assert Settling().tests(pilot)[-1] == last
+    assert UntilSettled(Question()).tests(pilot)[: len(tried)] == tried
+    assert UntilSettled(Question()).tests(pilot)[-1] == last
 
 
 def test_the_forest_is_that_of_so_many_trees(data, settled):
@@ -76,7 +76,7 @@ def test_threads_do_not_change_the_number(data, settled, n_jobs):
 
 @pytest.mark.parametrize("before", [30, 150, "first test", "between"])
 def test_a_longer_forest_has_the_same_number(data, settled, before):
-    tests = Settling().tests(settled.tally)
+    tests = UntilSettled(Question()).tests(settled.tally)
     trees = {"first test": tests[0], "between": tests[0] + 7}.get(before, before)
     start = nf.grow(*data, trees=trees)
     more = nf.grow(*data, more=start)
@@ -115,7 +115,7 @@ def test_a_watched_forest_has_the_same_number(data, settled):
     watched = nf.watch(*data)
     assert watched.tally == settled.tally
     assert watched.agreement.settled
-    tests = Settling().tests(settled.tally)
+    tests = UntilSettled(Question()).tests(settled.tally)
     points = watched.trajectory.trees.tolist()
     assert points[points.index(tests[0]) :] == [n for n in tests if n <= settled.n_trees]
     # From the first hundred trees on, a factor of √2 apart.
@@ -138,7 +138,7 @@ def test_the_largest_number_of_trees_ends_it(data):
 @pytest.mark.parametrize("call", [nf.grow, nf.watch, nf.resume])
 def test_a_largest_number_that_cannot_be_is_refused(data, call, tmp_path):
     arguments = (*data, tmp_path) if call is nf.resume else data
-    with pytest.raises(nf.InputError, match='max_trees is for trees="auto"'):
+    with pytest.raises(nf.InputError, match='max_trees= is for trees="auto"'):
         call(*arguments, trees=50, max_trees=400)
     with pytest.raises(nf.InputError, match="max_trees = 0 must lie between 1 and"):
         call(*arguments, max_trees=0)
@@ -149,7 +149,7 @@ def test_a_largest_number_that_cannot_be_is_refused(data, call, tmp_path):
 def test_the_end_of_the_time_ends_it(data, settled, tmp_path):
     forest = nf.grow(*data, max_seconds=0.0, n_jobs=1)
     assert forest.stopped_early
-    tests = Settling().tests(forest.tally)
+    tests = UntilSettled(Question()).tests(forest.tally)
     assert 1 <= forest.n_trees < tests[0]
     assert forest.tally == nf.grow(*data, trees=forest.n_trees).tally
     assert forest.note.startswith("The time was over ")
@@ -184,7 +184,7 @@ def test_the_end_of_the_time_ends_a_forest_of_given_size(data, call, tmp_path):
 def test_no_signal_ends_at_the_first_test():
     rng = np.random.default_rng(0)
     forest = nf.grow(rng.normal(size=(80, 200)), np.arange(80) % 2)
-    assert forest.n_trees == Settling().tests(forest.tally)[0]
+    assert forest.n_trees == UntilSettled(Question()).tests(forest.tally)[0]
     assert forest.note == ""
     assert nf.select(forest).n_selected == 0
 
@@ -223,6 +223,6 @@ def test_the_selector_and_the_selection_have_the_same_number(data, settled):
 def test_progress_tells_the_trees_of_the_next_test(data, settled):
     told = []
     nf.grow(*data, progress=lambda done, total: told.append((done, total)))
-    tests = Settling().tests(settled.tally)
+    tests = UntilSettled(Question()).tests(settled.tally)
     assert [n for n in tests if n <= settled.n_trees] == sorted({total for _, total in told})
     assert told[-1] == (settled.n_trees, settled.n_trees)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from nullforest.run.watching import trajectory_points
 
 import nullforest as nf
 from nullforest.report.cautions import cautions
+from nullforest.run.schedule import FixedNumber
 
 
 def _data(signal=1.5, seed=0, n=70):
@@ -50,7 +50,7 @@ def test_each_point_is_that_of_a_shorter_forest():
 
 def test_points_are_few_and_end_with_the_forest():
     for trees in (1, 2, 7, 1000, 12345):
-        points = trajectory_points(trees)
+        points = FixedNumber(None, trees, watched=True).points(None)
         assert points == sorted(set(points))
         assert points[-1] == trees
         assert len(points) <= 16

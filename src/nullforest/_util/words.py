@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ _CONTROL = {*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066,
 _PRINTED = dict.fromkeys(_CONTROL) | dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
-def listed(names: Sequence[object]) -> str:
+def listed(names: Any) -> str:
     """The first names of a list, in quotes.
 
     Examples

@@ -73,7 +73,7 @@ class Screen:
 
     def show(self, selection: Selection) -> None:
         """Print the result: headline, table or explanation, expected errors, notes."""
-        from nullforest.selection.sentences import printed
+        from nullforest.selection.selection import printed
 
         self.say(selection.headline(), "bold green" if selection.n_selected else "bold yellow")
         if selection.n_selected:

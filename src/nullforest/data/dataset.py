@@ -134,7 +134,8 @@ class Dataset:
                     "Dataset.of or read_table."
                 )
             return X
-        names, columns = (), None
+        names: tuple[str, ...] = ()
+        columns = None
         if blocks is not None or adjust is not None:
             X, blocks, adjust, names, columns = named_columns(X, blocks, adjust)
         table = (

@@ -61,7 +61,7 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "to_numpy"):
         return X, None
-    names = unique_names("_".join(map(str, c)) if isinstance(c, tuple) else c for c in columns)
+    names = column_names(X)
     others = {dtype for dtype in set(X.dtypes) if not _is_numeric(dtype)}
     for number, dtype in enumerate(X.dtypes if others else ()):
         if dtype in others:
@@ -109,7 +109,7 @@ def coded_columns(X: Any) -> tuple[Any, NDArray[np.bool_] | None]:
             kinds = pd.CategoricalDtype(dtype.categories.to_list(), ordered=True)
             kept[name] = kept[name].astype(kinds)
         X = pd.DataFrame(kept)
-    names = unique_names("_".join(map(str, c)) if isinstance(c, tuple) else c for c in X.columns)
+    names = column_names(X)
     values = np.empty(X.shape, float, order="F")
     categories = np.zeros(X.shape[1], bool)
     for number, name in enumerate(names.tolist()):
@@ -120,6 +120,13 @@ def coded_columns(X: Any) -> tuple[Any, NDArray[np.bool_] | None]:
             values[:, number], categories[number] = values_of_column(column, name)
     frame = pd.DataFrame(values, columns=names, index=X.index)
     return frame, categories if categories.any() else None
+
+
+def column_names(frame: Any) -> Names:
+    """Names of the columns, several levels of them joined; equal ones are refused."""
+    return unique_names(
+        "_".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns
+    )
 
 
 def missing_as_nan(values: NDArray[Any]) -> NDArray[Any]:

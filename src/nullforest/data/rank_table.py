@@ -127,9 +127,7 @@ class RankTable:
         self.folder: Path | None = None
         temporary = False
         self._arrays: Arrays | None = None
-        large = _table_bytes(S, F)
-        large = large > SMALL and large > dense.system_memory() / 2
-        if folder is None and (large or not (sparse or in_memory)):
+        if folder is None and (_too_large(S, F) or not (sparse or in_memory)):
             folder, temporary = temporary_folder(self), True
         if folder is None and not sparse:
             self.values: Any = X
@@ -445,6 +443,12 @@ def number_of_bins(bins: Any, n_samples: int) -> int:
             f"is for more than {EXACT_UP_TO} samples, and X has {n_samples}; omit it.",
         )
     return number
+
+
+def _too_large(n_samples: int, n_features: int) -> bool:
+    """Whether the table of so many ranks would take more than half of the memory."""
+    needed = _table_bytes(n_samples, n_features)
+    return needed > SMALL and needed > dense.system_memory() / 2
 
 
 def _table_bytes(n_samples: int, n_features: int) -> float:

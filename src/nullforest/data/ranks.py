@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 FEWEST_COLUMNS, MOST_COLUMNS = 20, 300
 #: Values (samples × columns) above which fewer columns are used: half a megabyte.
 MOST_VALUES = 120_000
+#: Values that are ranked at a time, for which a few arrays of doubles are needed.
+_AT_ONCE = 8_192
 #: Rows and columns of the parts that are multiplied.
 _ROWS, _COLUMNS = 256, 30
 
@@ -111,7 +113,7 @@ def mean_r2(table: RankTable, target: Target) -> float:
     if freedom < 2:
         return 0.0
     ranks = np.empty((n_samples, len(columns)), np.float32)  # seven digits are enough
-    at_once = max(1, MOST_VALUES // n_samples)
+    at_once = max(1, _AT_ONCE // n_samples)
     for begin in range(0, len(columns), at_once):
         block = [table.native.column(int(c))[:2] for c in columns[begin : begin + at_once]]
         order, differs = map(np.array, zip(*block, strict=True))

@@ -289,7 +289,11 @@ def refuse_masked(values: Any, name: str = "y") -> None:
 
 
 def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
-    array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    several = InputError(f"{subject} holds several values in a sample; give one value each.")
+    try:
+        array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    except ValueError:  # rows of different lengths
+        raise several from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2):
@@ -305,6 +309,8 @@ def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
     if array.dtype.kind == "O":
         from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
 
+        if any(isinstance(value, list | tuple | dict | set | np.ndarray) for value in array.flat):
+            raise several
         missing = np.asarray(isna(array))
         numeric = array.ndim == 1 and all(
             isinstance(value, int | float | np.number) and not isinstance(value, bool)
@@ -367,7 +373,9 @@ def _numbers(array: NDArray[Any], subject: str) -> NDArray[np.float64]:
     if np.all(numbers == numbers[0]):
         raise _constant(array, subject)
     if np.ptp(numbers) < 1 / MOST_NUMBER:
-        raise InputError(f"The values of {subject} differ by less than {1 / MOST_NUMBER:g}; scale.")
+        raise InputError(
+            f"The values of {subject} differ by less than {1 / MOST_NUMBER:g}; scale them."
+        )
     return numbers.reshape(len(numbers), -1)
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
-from nullforest.data.dense import checked_columns
+from nullforest.data.dense import as_names, checked_columns, column_names
 from nullforest.data.effects import Effects
 from nullforest.data.targets import Task, refuse_masked
 from nullforest.estimators.arguments import (
@@ -34,7 +34,7 @@ from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
 from nullforest.tallies.levels import levels_of_data, mixed_levels
 from nullforest.tallies.readers import tally as take_tally
-from nullforest.tallies.tally import Tally, as_names
+from nullforest.tallies.tally import Tally
 
 #: Settings of a run that are arguments of the selector under the same name.
 _OF_RUN = (
@@ -242,8 +242,8 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             raise InputError("prefit=True needs a fitted forest as estimator.")
         names = None
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            column_names(X)  # equal ones are refused
             validate_data(self, X, skip_check_array=True)  # columns of any kind
-            refuse_masked(y)
         else:
             X, names = checked_columns(X)
             X, y = checked_data(self, X, y, ensure_min_samples=2, **X_RULES)

@@ -79,15 +79,16 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
     if number not in _estimated:
         forgotten = weakref.ref(tally, lambda _: _estimated.pop(number, None))
         _estimated[number] = forgotten, {}
-    of_tally = _estimated[number][1]
-    if model not in of_tally:
+    by_model = _estimated[number][1]
+    if model not in by_model:
         if model == "paper":
-            found: Null = paper.from_tally(tally, best=bool(mixed) or best == "paper")
+            by_model[model] = paper.from_tally(tally, best=bool(mixed) or best == "paper")
         else:
-            found = {"bagged": bagged, "probes": probes, "shadows": shadows}[model].from_tally(
-                tally
-            )
+            source = {"probes": probes, "shadows": shadows, "bagged": bagged}[model]
+            by_model[model] = source.from_tally(tally)
         if mixed:
-            found.notes = (f"{mixed} These p-values are not valid.", *found.notes)
-        of_tally[model] = found
-    return of_tally[model]
+            by_model[model].notes = (
+                f"{mixed} These p-values are not valid.",
+                *by_model[model].notes,
+            )
+    return by_model[model]

@@ -30,7 +30,7 @@ from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.bulk import NEGLIGIBLE, bulk_end, estimate_scale, log_likelihood, pi0
 from nullforest.nulls.distribution import Ints, StratifiedNull
 from nullforest.nulls.paper import dispersion, expected_dispersion
-from nullforest.nulls.rates import RateModel, TreeLoads, relative_to_mean, saturation
+from nullforest.nulls.rates import RateModel, TreeLoads, relative_to_mean
 from nullforest.tallies.tally import Tally
 
 
@@ -100,7 +100,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
             "dispersion": dispersion(counts[counts <= cutoff], expected_dispersion(tally)),
             "coupling_factor": factor,
         },
-        notes=_notes(tally),
+        notes=_notes(tally, trees.saturation),
     )
 
 
@@ -108,10 +108,10 @@ def with_estimated_mean(rates: RateModel, counts: Ints) -> BinomialMixture:
     """Counts of null features with these rates, their mean estimated from the bulk of `counts`."""
     F = len(counts)
     start = max(float(counts.mean()), 0.5 / F)  # of the search; not below half of the mean
-    each, weights = rates.rates(2 * start)
+    relative, weights = rates.rates(2 * start)
     if 1 < F < constants.BULK_FEATURES:
-        each, weights = relative_to_mean(each, weights, F)
-    trials, chances, weights = rates.trees.components(each, weights, 2 * start)
+        relative, weights = relative_to_mean(relative, weights, F)
+    trials, chances, weights = rates.trees.components(relative, weights, 2 * start)
 
     def model(mean: float) -> BinomialMixture:
         return BinomialMixture(trials, mean * chances, weights)
@@ -140,7 +140,7 @@ def _average(
     return float(np.exp(weights @ logs)), BinomialMixture.average(models, weights)
 
 
-def _notes(tally: Tally) -> tuple[str, ...]:
+def _notes(tally: Tally, saturation: float) -> tuple[str, ...]:
     notes: list[str] = []
     if tally.n_varying < constants.BULK_FEATURES:
         notes.append(
@@ -151,12 +151,12 @@ def _notes(tally: Tally) -> tuple[str, ...]:
                 ") has shadows for few features.",
             )
         )
-    if (load := saturation(tally)) > 1:
+    if saturation > 1:
         notes.append(
             Sentence(
-                f"The trees are saturated: {load:.1f} times as many nodes as features in the pool. "
-                "The bagged null model is conservative there. Draw features at every node, or grow "
-                "a forest with probes (",
+                f"The trees are saturated: {saturation:.1f} times as many nodes as features in the "
+                "pool. The bagged null model is conservative there. Draw features at every node, "
+                "or grow a forest with probes (",
                 GROW,
                 ", ",
                 Setting("draw", "node"),

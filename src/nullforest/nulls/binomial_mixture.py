@@ -50,11 +50,11 @@ class BinomialMixture:
     """
 
     def __init__(self, trials: ArrayLike, chances: ArrayLike, weights: ArrayLike) -> None:
-        each, mass = np.asarray(trials, float), np.asarray(weights, float)
+        number, mass = np.asarray(trials, float), np.asarray(weights, float)
         chance = np.clip(np.asarray(chances, float), 0.0, 1.0)
-        order = np.argsort(each * chance, kind="stable")
+        order = np.argsort(number * chance, kind="stable")
         order = order[mass[order] > 0]
-        self.trials: Floats = each[order]
+        self.trials: Floats = number[order]
         self.chances: Floats = chance[order]
         self.weights: Floats = mass[order] / mass[order].sum()
         self.means = self.trials * self.chances  # in rising order
@@ -68,11 +68,11 @@ class BinomialMixture:
     @classmethod
     def average(cls, parts: Sequence[BinomialMixture], weights: ArrayLike) -> BinomialMixture:
         """The mixture of mixtures."""
-        each = [w * part.weights for w, part in zip(np.asarray(weights), parts, strict=True)]
+        shares = [w * part.weights for w, part in zip(np.asarray(weights), parts, strict=True)]
         return cls(
             np.concatenate([part.trials for part in parts]),
             np.concatenate([part.chances for part in parts]),
-            np.concatenate(each),
+            np.concatenate(shares),
         )
 
     extrapolated_below = 0.0  # the mixture is the model, far into its tail

@@ -239,8 +239,8 @@ class StratifiedNull(NullDistribution):
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed for every stratum to be held at `alpha`."""
-        each = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
-        return np.array(each, np.int64)[self.feature_strata]
+        by_stratum = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
+        return np.array(by_stratum, np.int64)[self.feature_strata]
 
     def tail_note(self, alpha: float, share: float = 0.0) -> str | None:
         """Sentence for a level `alpha` at which the tail is extrapolated, else None."""

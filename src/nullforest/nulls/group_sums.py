@@ -16,16 +16,14 @@ of the null counts is given. Given the total, a group's count k has the weight o
 making up the difference, which is normal for many: exp(−(k − c)² / 2(F−g)σ²), σ² the variance of
 one count, c such that the group expects gμ, its share of the total.
 
-**Tails.** Products of Fourier transforms are accurate to 1e-15 of the largest value. Where a tail
-is below 1e-9, the distribution is first tilted by e^{sk} to have its mean at that count, which
-keeps full *relative* accuracy. One feature's count is truncated where its tail is below 1e-18, and
-that tail, times the number of units, is added to every probability: no p-value is too small by it.
+**Tails.** The sum is that of `tilted_sums`, accurate far into its tail. One feature's count is
+truncated where its tail is below 1e-18, and that tail, times the number of units, is added to every
+probability: no p-value is too small by it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,43 +37,9 @@ from nullforest.nulls.binomial_mixture import BinomialMixture
 from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull
 from nullforest.nulls.paper import PaperNull
 from nullforest.nulls.tail import Spliced
+from nullforest.nulls.tilted_sums import LatticeTable, UnitSum
 
-# Numerical constants.
 _CUT = 1e-18  # tail at which one feature's count is truncated; it is added to every probability
-_TILT = 1e-9  # smaller tails are tilted: the rounding of the Fourier transform is 1e-16 a step
-_WRAP = 40.0  # log of what may wrap around the end of a transform: e^-40 = 4e-18
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One count on 0 … K, the mass beyond K, and how many independent such counts are summed."""
-
-    pmf: Floats
-    beyond: float
-    number: int
-
-    @property
-    def mean(self) -> float:
-        """Expected count."""
-        return float(self.pmf @ np.arange(len(self.pmf)))
-
-    @property
-    def variance(self) -> float:
-        """Variance of the count."""
-        return float(self.pmf @ (np.arange(len(self.pmf)) - self.mean) ** 2)
-
-    def _log_tilted(self, s: float) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.pmf) + s * np.arange(len(self.pmf)))
-
-    def log_moment(self, s: float) -> float:
-        """Logarithm of E[e^{sn}]."""
-        return float(np.logaddexp.reduce(self._log_tilted(s)))
-
-    def tilted(self, s: float) -> Floats:
-        """Probabilities proportional to pmf(k) e^{sk}."""
-        log = self._log_tilted(s)
-        return np.asarray(np.exp(log - np.logaddexp.reduce(log)))
 
 
 class SumNull(NullDistribution):
@@ -83,8 +47,9 @@ class SumNull(NullDistribution):
 
     Parameters
     ----------
-    units : list of Unit
-        Independent counts that add up to the group's.
+    units : list of (pmf, beyond, number)
+        Independent counts that add up to the group's: probabilities of 0 … K, the mass beyond K,
+        and how many such counts are summed.
     rest_variance : float
         Variance of the summed count of all other features, whose total with the group's is
         given; infinite where it is not.
@@ -92,130 +57,80 @@ class SumNull(NullDistribution):
         Name of the null model of one feature.
     """
 
-    def __init__(self, units: list[Unit], rest_variance: float, kind: str) -> None:
-        self.units = units
-        self.rest_variance = rest_variance
-        self.kind = kind
+    def __init__(
+        self, units: list[tuple[Floats, float, int]], rest_variance: float, kind: str
+    ) -> None:
+        total = UnitSum(tuple((pmf, number) for pmf, _, number in units))
         self.n_features = 1
-        self.largest = sum(unit.number * (len(unit.pmf) - 1) for unit in units)
-        self._beyond = float(sum(unit.number * unit.beyond for unit in units))
+        self.kind = kind
+        self.largest = total.largest
+        self.rest_variance = rest_variance
+        self.n_units = sum(number for _, _, number in units)
+        self._beyond = float(sum(number * beyond for _, beyond, number in units))
+        self._table = LatticeTable(total)
+        #: Where the weights are centred, and the logarithm of their sum.
+        self._centre, self._log_norm = total.tilted(0.0).mean, 0.0
+        self._centre = self._centred(self._centre)
+        k, log_pmf = self._weighted()
+        self._log_norm = float(np.logaddexp.reduce(log_pmf))
+        pmf = np.exp(log_pmf - self._log_norm)
+        self._mean = float(pmf @ k)
+        self.variance = float(pmf @ (k - self._mean) ** 2)
 
-    @cached_property
-    def _free_mean(self) -> float:
-        """Mean when the total is not given."""
-        return float(sum(unit.number * unit.mean for unit in self.units))
-
-    def _log_moment(self, s: float) -> float:
-        return sum(unit.number * unit.log_moment(s) for unit in self.units)
-
-    def _length(self, s: float) -> int:
-        """Where the distribution tilted by s may end: Chernoff's bound on what lies beyond."""
-        here = self._log_moment(s)
-        steps = np.geomspace(1e-4, 5.0, 24)
-        ends = [(self._log_moment(s + t) - here + _WRAP) / t for t in steps]
-        return int(min(min(ends), self.largest)) + 1
-
-    def _window(self, s: float) -> Floats:
-        """Log of pmf(0), pmf(1), … before it is weighted, accurate near the mean tilted by s."""
-        length = self._length(s)
-        size = 1 << (length - 1).bit_length() if length > 1 else 1
-        transform = np.ones(size // 2 + 1, complex)
-        for unit in self.units:
-            tilted = unit.tilted(s)
-            # Counts beyond the end of the transform are part of what may wrap around it.
-            folded = np.bincount(np.arange(len(tilted)) % size, tilted, size)
-            transform *= np.fft.rfft(folded) ** unit.number
-        pmf = np.fft.irfft(transform, size)[:length]
-        with np.errstate(divide="ignore"):
-            log = np.log(np.maximum(pmf, 0.0))
-        return np.asarray(log + self._log_moment(s) - s * np.arange(length))
-
-    def _log_weights(self, k: NDArray[Any], centre: float) -> Floats:
-        if not np.isfinite(self.rest_variance):
-            return np.zeros(len(k))
-        return np.asarray(-0.5 * (k - centre) ** 2 / self.rest_variance)
-
-    def _centre(self, log: Floats) -> float:
-        """Where the weights must be centred for the group to expect its share of the total."""
-        if not np.isfinite(self.rest_variance):
-            return self._free_mean
-        k = np.arange(len(log))
-
-        def excess(centre: float) -> float:
-            weighted = log + self._log_weights(k, centre)
-            pmf = np.exp(weighted - weighted.max())
-            return float(pmf @ k / pmf.sum()) - self._free_mean
-
-        reach = 5 * np.sqrt(self.rest_variance)
-        low, high = self._free_mean - reach, self._free_mean + reach
-        if excess(low) > 0 or excess(high) < 0:
-            return self._free_mean  # nothing but a point; no weight moves it
-        return float(brentq(excess, low, high, xtol=1e-6 * reach))
-
-    @cached_property
-    def _table(self) -> tuple[Floats, Floats, float, float]:
-        """The pmf and sf of 0, 1, …, the log of the weights' sum, and the weights' centre."""
-        log = self._window(0.0)
-        centre = self._centre(log)
-        log = log + self._log_weights(np.arange(len(log)), centre)
-        norm = float(np.logaddexp.reduce(log))
-        pmf = np.exp(log - norm)
-        sf = np.append(np.cumsum(pmf[:0:-1])[::-1], 0.0)
-        return pmf, sf, norm, centre
-
-    @cached_property
+    @property
     def mean(self) -> float:
         """Expected count of the group."""
-        pmf = self._table[0]
-        return float(pmf @ np.arange(len(pmf)))
+        return self._mean
 
-    @cached_property
-    def variance(self) -> float:
-        """Variance of the group's count."""
-        pmf = self._table[0]
-        return float(pmf @ (np.arange(len(pmf)) - self.mean) ** 2)
+    def _weighted(self, centre: float | None = None) -> tuple[NDArray[np.int64], Floats]:
+        """The counts in the table, and the logarithms of their weighted probabilities."""
+        k = np.arange(self._table.first, self._table.last + 1)
+        apart = k - (self._centre if centre is None else centre)
+        return k, self._table.log_pmf - 0.5 * apart**2 / self.rest_variance - self._log_norm
+
+    def _centred(self, mean: float) -> float:
+        """Where the weights must be centred for the group to expect its share of the total."""
+        if not np.isfinite(self.rest_variance):
+            return mean
+
+        def excess(centre: float) -> float:
+            k, log_pmf = self._weighted(centre)
+            pmf = np.exp(log_pmf - log_pmf.max())
+            return float(pmf @ k / pmf.sum()) - mean
+
+        reach = 5 * np.sqrt(self.rest_variance)
+        low, high = mean - reach, mean + reach
+        if excess(low) > 0 or excess(high) < 0:
+            return mean  # nothing but a point; no weight moves it
+        return float(brentq(excess, low, high, xtol=1e-12 * reach))
+
+    def _probabilities(self, k: ArrayLike, *, upper: bool) -> Floats:
+        """P(n = k), or P(n > k), of whole numbers k."""
+        at = np.asarray(k, float)
+        self._table.reach(at, tail=True)  # the weights only shorten the tail
+        values, log_pmf = self._weighted()
+        table = np.append(np.exp(log_pmf), 0.0)
+        if upper:
+            table = np.cumsum(table[::-1])[::-1]
+        place = np.floor(at) - values[0] + upper
+        inside = (place >= 0) & (place < len(table))
+        chosen = table[np.where(inside, place, 0).astype(np.int64)]
+        return np.where(inside, chosen, float(table[0]) if upper else 0.0)
 
     def pmf(self, k: ArrayLike) -> Floats:
         """Probability that the group is selected exactly k times."""
         at = np.asarray(k, float)
-        table = self._table[0]
-        inside = (at >= 0) & (at < len(table)) & (at == np.floor(at))
-        return np.where(inside, table[np.where(inside, at, 0).astype(int)], 0.0)
+        return np.where(at == np.floor(at), self._probabilities(at, upper=False), 0.0)
 
     def sf(self, k: ArrayLike) -> Floats:
         """Probability that the group is selected more than k times."""
-        at = np.floor(np.asarray(k, float))
-        table = self._table[1]
-        inside = (at >= 0) & (at < len(table))
-        result = np.where(inside, table[np.where(inside, at, 0).astype(int)], 0.0)
-        result = np.atleast_1d(np.where(at < 0, 1.0, result))
-        places = np.atleast_1d(at)
-        for i in zip(*np.nonzero((result < _TILT) & (places >= 0)), strict=True):
-            result[i] = self._far(int(places[i]))
-        return np.minimum(result.reshape(at.shape) + self._beyond, 1.0)
-
-    def _far(self, k: int) -> float:
-        """P(n > k) far out, from the distribution tilted to a mean of k."""
-        if k >= self.largest:
-            return 0.0
-
-        def excess(s: float) -> float:
-            mean = sum(u.number * float(u.tilted(s) @ np.arange(len(u.pmf))) for u in self.units)
-            return mean - min(k + 1, self.largest - 0.5)
-
-        most = 0.01
-        while excess(most) < 0 and most < 1e3:
-            most *= 2
-        s = float(brentq(excess, 0.0, most, xtol=1e-6)) if excess(0.0) < 0 else 0.0
-        log = self._window(s)
-        j = np.arange(len(log))
-        _, _, norm, centre = self._table
-        tail = (log + self._log_weights(j, centre))[k + 1 :]
-        return float(np.exp(np.logaddexp.reduce(tail) - norm)) if len(tail) else 0.0
+        at = np.asarray(k, float)
+        tail = np.where(at >= self.largest, 0.0, self._probabilities(at, upper=True))
+        return np.where(at < 0, 1.0, np.minimum(tail + self._beyond, 1.0))
 
     def describe(self) -> dict[str, Any]:
         """Parameters of the null distribution."""
-        return {**super().describe(), "units": sum(unit.number for unit in self.units)}
+        return {**super().describe(), "units": self.n_units}
 
 
 def group_null(
@@ -261,17 +176,17 @@ def group_null(
     strata, single = null.feature_strata, null.distributions
     ratio = 1.0 if shared is None else max(float(shared) / g, 1.0)
     units = [
-        Unit(*_truncated(single[stratum], size), number)
+        (*_truncated(single[stratum], size), number)
         for stratum, inside in enumerate(np.bincount(strata[features]))
         for number, size in unit_sizes(int(inside), ratio)
     ]
     varies = np.ones(len(strata), bool) if null.varying is None else null.varying.copy()
     varies[features] = False
     outside = np.bincount(strata[varies], minlength=len(single))
-    variances = [Unit(*_truncated(d, 1.0), 1).variance for d in single]
-    rest = float(outside @ np.array(variances))
-    known = F - g >= constants.NORMAL_REST and rest > 0
-    return SumNull(units, rest if known else np.inf, null.kind)
+    counts = [UnitSum(((_truncated(d, 1.0)[0], 1),)) for d in single]
+    rest = float(outside @ np.array([count.tilted(0.0).deviation ** 2 for count in counts]))
+    normal = F - g >= constants.NORMAL_REST and rest > 0
+    return SumNull(units, rest if normal else np.inf, null.kind)
 
 
 def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:

@@ -20,11 +20,8 @@ from scipy import special
 from nullforest._util.errors import InputError
 from nullforest._util.words import Sentence, Setting
 from nullforest.nulls.distribution import Floats, Ints, NullDistribution, check_alpha
-from nullforest.nulls.tree_sums import LatticeTable, TreeSum
+from nullforest.nulls.tilted_sums import TAIL_SHARE, LatticeTable, TreeSum
 from nullforest.tallies.tally import Tally
-
-#: Numerical: a tail is summed until what is left is below e^-24 = 4e-11 of it.
-_TAIL_SHARE = 24.0
 
 
 class PaperNull(NullDistribution):
@@ -112,27 +109,16 @@ class PaperNull(NullDistribution):
             self._values = LatticeTable(total, deviations)
         return self._values
 
-    def _ends(self, k: Floats) -> tuple[int, int]:
-        """Smallest and largest k, as far as counts are possible."""
-        return int(np.clip(k.min(), 0, self.largest)), int(np.clip(k.max(), 0, self.largest))
-
     def pmf(self, k: ArrayLike) -> Floats:
         """P(n = k)."""
-        k = np.asarray(k, float)
-        table = self._table()
-        if k.size:
-            table.extend(*self._ends(k), 0.0)
+        k, table = np.asarray(k, float), self._table()
+        table.reach(k, tail=False)
         return table.pmf(k)
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(n > k)."""
-        k = np.asarray(k, float)
-        table = self._table()
-        if k.size:
-            low, high = self._ends(k)
-            table.extend(low, high, 0.0)
-            # Beyond the last value the tail must still be summed to e^-24 of itself.
-            table.extend(low, high, table.log_tail(high) - _TAIL_SHARE)
+        k, table = np.asarray(k, float), self._table()
+        table.reach(k, tail=True)
         return table.sf(k)
 
     def threshold(self, alpha: float) -> int:
@@ -143,9 +129,9 @@ class PaperNull(NullDistribution):
         # One window a little above the normal guess usually holds the threshold and all of the
         # tail beyond it that matters.
         table = self._table(float(-special.ndtri(alpha)) + 1.5)
-        table.extend(table.low, 0, np.log(alpha) - _TAIL_SHARE)
+        table.extend(table.low, 0, np.log(alpha) - TAIL_SHARE)
         while table.low > 0 and float(table.sf(np.array(table.low))) <= alpha:
-            table.extend(table.low - 1, 0, np.log(alpha) - _TAIL_SHARE)
+            table.extend(table.low - 1, 0, np.log(alpha) - TAIL_SHARE)
         k = np.arange(max(table.low, table.first - 1), table.last + 1)  # others are impossible
         return int(k[np.argmax(table.sf(k) <= alpha)])
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -118,8 +118,8 @@ class NullSample:
         """
         parts = []
         for thinning in np.unique(self.thinning):
-            own = self.thinning == thinning
-            wins, weights = self.wins[own].astype(float), self.weights[own]
+            alike = self.thinning == thinning
+            wins, weights = self.wins[alike].astype(float), self.weights[alike]
             if len(wins) > _MANY_WINS:
                 wins, weights = merge_rates(wins, weights, 1.0)
             parts.append((wins, np.full(len(wins), thinning), weights))
@@ -182,8 +182,10 @@ class NullSample:
 
     def only(self, keep: NDArray[np.bool_]) -> NullSample:
         """The sample with some of its columns."""
-        each = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "couplings"}
-        return NullSample(**each, couplings=self.couplings)
+        columns = {
+            f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "couplings"
+        }
+        return NullSample(**columns, couplings=self.couplings)
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,10 @@ def from_tally(tally: Tally) -> StratifiedNull:
             lambda scale: [samples[i].thinned(scale) for i in won], [counts[i] for i in won], 1.0
         )
 
-    bulks = [_bulk(sample, own, common_scale) for sample, own in zip(samples, counts, strict=True)]
+    bulks = [
+        _bulk(sample, observed, common_scale)
+        for sample, observed in zip(samples, counts, strict=True)
+    ]
     joint = np.sum([b.effect.log_likelihood for b in bulks if b.effect is not None], axis=0)
     low, high = constants.CORRELATED
     correlated = float(np.clip((probes.mean_r2 - low) / (high - low), 0.0, 1.0))
@@ -264,12 +269,12 @@ def from_tally(tally: Tally) -> StratifiedNull:
     no_effect += correlated * (constants.NO_EFFECT_CORRELATED - no_effect)
     trees = TreeLoads.of(tally)
     distributions = []
-    for bulk, sample, own in zip(bulks, samples, counts, strict=True):
+    for bulk, sample, observed in zip(bulks, samples, counts, strict=True):
         rates = _rates(tally, trees, bulk.sample)
         if bulk.effect is None:
             if bulk.basis is Basis.ABOVE_ONE:
                 rates = rates.with_variance(bulk.sample.rate_variance)
-            model = with_estimated_mean(rates, own)
+            model = with_estimated_mean(rates, observed)
             distributions.append(Spliced(model, model, -1))
             continue
         more = constants.MISFIT_PER_RATIO * np.log(max(sample.mean / bulk.sample.mean, 1.0))
@@ -287,8 +292,8 @@ def from_tally(tally: Tally) -> StratifiedNull:
         notes.insert(
             0,
             Sentence(
-                f"The trees are saturated: {trees.saturation:.1f} nodes for each feature of a pool. "
-                "p-values below 0.01 may be too small. Draw features at every node (",
+                f"The trees are saturated: {trees.saturation:.1f} nodes for each feature of a "
+                "pool. p-values below 0.01 may be too small. Draw features at every node (",
                 Setting("draw", "node"),
                 ").",
             ),
@@ -300,40 +305,56 @@ def from_tally(tally: Tally) -> StratifiedNull:
         varying=varying,
         notes=tuple(notes),
     )
-    usual, mean_r2 = expected_dispersion(tally), probes.mean_r2  # `null` must not hold the tally
-
-    def diagnostics() -> dict[str, Any]:
-        """Computed when asked for: a forest that settles is tested many times."""
-        each = [pi0(d.bulk, own) for d, own in zip(distributions, counts, strict=True)]
-        expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
-        mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
-        limits = [null.stratum(number).threshold(level) for number in range(len(counts))]
-        below = [own[own <= limit] for own, limit in zip(counts, limits, strict=True)]
-        return {
-            "pi0": float(null.shares @ each),
-            "dispersion": dispersion(np.concatenate(below), usual),
-            "probes": sum(sample.n_columns for sample in samples),
-            "mean_r2": mean_r2,
-            "strata": len(samples),
-            "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
-            "extrapolated_below": max(d.extrapolated_below for d in distributions),
-        }
-
-    null.diagnostics = diagnostics
+    # Computed when asked for: a forest that settles is tested many times. Without the tally, which
+    # its null distribution must not keep alive.
+    null.diagnostics = partial(
+        _diagnostics,
+        null,
+        distributions,
+        samples,
+        counts,
+        probes.mean_r2,
+        expected_dispersion(tally),
+    )
     return null
+
+
+def _diagnostics(
+    null: StratifiedNull,
+    distributions: list[Spliced],
+    samples: list[NullSample],
+    counts: list[Ints],
+    mean_r2: float,
+    papers_dispersion: float,
+) -> dict[str, Any]:
+    """What the null distribution says about the forest and its probes."""
+    shares = [pi0(d.bulk, observed) for d, observed in zip(distributions, counts, strict=True)]
+    expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
+    mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
+    limits = [null.stratum(number).threshold(level) for number in range(len(counts))]
+    below = [n[n <= limit] for n, limit in zip(counts, limits, strict=True)]
+    return {
+        "pi0": float(null.shares @ shares),
+        "dispersion": dispersion(np.concatenate(below), papers_dispersion),
+        "probes": sum(sample.n_columns for sample in samples),
+        "mean_r2": mean_r2,
+        "strata": len(samples),
+        "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
+        "extrapolated_below": max(d.extrapolated_below for d in distributions),
+    }
 
 
 def _sample(tally: Tally, probes: NullColumns, name: int) -> NullSample:
     """The probes of one stratum, equal ones merged, without those that were never evaluated."""
     assert tally.candidates is not None
-    here = (probes.strata == name) & (probes.trees > 0)
+    members = (probes.strata == name) & (probes.trees > 0)
     pairs, place, number = np.unique(
-        np.stack([probes.wins[here], probes.trees[here]]),
+        np.stack([probes.wins[members], probes.trees[members]]),
         axis=1,
         return_inverse=True,
         return_counts=True,
     )
-    weights = probes.weights[here]
+    weights = probes.weights[members]
     couplings = probes.couplings[name] if 0 <= name < len(probes.couplings) else None
     if couplings is None or couplings.sum() == 0:
         couplings = probes.couplings.sum(0)

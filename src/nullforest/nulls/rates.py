@@ -231,11 +231,6 @@ def win_table(candidates: int, contrasts: int) -> Floats:
     return table
 
 
-def saturation(tally: Tally) -> float:
-    """Nodes of a tree ÷ features in its pool, averaged over the trees."""
-    return float((tally.nodes_per_tree / tally.pool_per_tree).mean())
-
-
 @dataclass(frozen=True)
 class TreeLoads:
     """The trees of a forest, as far as they determine the rates of null features.
@@ -294,7 +289,7 @@ class TreeLoads:
             n_nodes=max(tally.n_nodes, 1),
             n_trees=tally.n_trees,
             nodes_per_tree=float(tally.nodes_per_tree.mean()),
-            saturation=saturation(tally),
+            saturation=float((tally.nodes_per_tree / tally.pool_per_tree).mean()),
             pool_share=float(tally.pool_per_tree.mean()) / tally.n_columns,
         )
 
@@ -382,9 +377,9 @@ def relative_to_mean(rates: Floats, weights: Floats, n_features: int) -> tuple[F
     [1.0, 1.5, 0.5, 1.0]
     """
     deviation = np.sqrt(weights @ (rates - 1) ** 2 / (n_features - 1))
-    others = np.repeat([max(1 - deviation, _LEAST), 1 + deviation], len(rates))
+    mean_of_others = np.repeat([max(1 - deviation, _LEAST), 1 + deviation], len(rates))
     rate = np.tile(rates, 2)
-    mean = (rate + (n_features - 1) * others) / n_features
+    mean = (rate + (n_features - 1) * mean_of_others) / n_features
     return rate / mean, np.tile(weights / 2, 2)
 
 

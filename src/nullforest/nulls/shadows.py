@@ -17,8 +17,8 @@ are exchangeable, so that the counts of the copies have the null distribution. I
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,91 +66,81 @@ def from_tally(tally: Tally) -> StratifiedNull:
     shadows, varying = tally.shadows, tally.varying
     wins, couplings = shadows.wins[:, varying], shadows.couplings[varying]
     by_ties = shadows.feature_strata[varying]
-    moments = _Moments.of(wins, divided(wins, by_ties))
+    moments = moments_of(wins, divided(wins, by_ties))
     won = float(np.clip(wins.mean() * tally.n_columns / max(tally.n_nodes, 1), 0.0, 1.0)) or 1.0
     trees, n = TreeLoads.of(tally), tally.n_varying
     # Strata with few shadows share a tail, number 0, which is that of all features.
     large = np.bincount(by_ties) * len(shadows) >= constants.STRATUM_SHADOWS
     group = np.where(large, np.cumsum(large), 0)[by_ties]
-    tails = {}
+    tails, distributions = [], np.empty(n, object)
     for number in np.unique(group).tolist():
-        used = np.flatnonzero(group == number) if number else np.arange(n)
+        members = np.flatnonzero(group == number)
+        used = members if number else np.arange(n)
         rates = RateModel(couplings[used].sum(0), trees, won)
-        tails[number] = _standardised(moments, used, rates)
-    distributions = [
-        Rescaled(*tails[number], Scale(mean, deviation))
-        for number, mean, deviation in zip(
-            group.tolist(), moments.mean.tolist(), moments.deviation.tolist(), strict=True
-        )
-    ]
+        base, base_scale = _standardised(wins, moments, used, rates)
+        scales = Scale(moments.mean[members], moments.deviation[members])
+        tails.append((members, Rescaled(base, base_scale, scales)))
+        for i, *scale in zip(members, scales.mean.tolist(), scales.deviation.tolist(), strict=True):
+            distributions[i] = Rescaled(base, base_scale, Scale(*scale))
     strata = np.zeros(tally.n_features, np.int64)
     strata[varying] = np.arange(n)
-    return ShadowNull(
+    null = ShadowNull(
         "shadows",
-        distributions,
+        distributions.tolist(),
         strata,
         varying=varying,
         diagnostics={
             "copies": len(shadows),
             "strata": len(np.unique(by_ties)),
-            "extrapolated_below": max(d.extrapolated_below for d in distributions),
+            "extrapolated_below": max(tail.extrapolated_below for _, tail in tails),
         },
     )
+    null.tails = tails
+    return null
 
 
-@dataclass(frozen=True)
-class _Moments:
+class Moments(NamedTuple):
     """Mean and standard deviation of each feature's count under the null.
 
     Attributes
     ----------
     mean : (F,)
-        Mean count of the own shadows, shrunk towards that of the stratum.
+        Mean count of the feature's shadows, shrunk towards that of the stratum.
     deviation : (F,)
         Standard deviation of a count about it, with the uncertainty of the mean.
-    counts, others_mean, others_deviation : (k, F)
-        Counts of the shadows, and mean and deviation by the other shadows of their feature.
+    rest_mean, rest_deviation : (k, F)
+        Mean and deviation for each shadow by the other shadows of its feature.
     """
 
     mean: Floats
     deviation: Floats
-    counts: Floats
-    others_mean: Floats
-    others_deviation: Floats
+    rest_mean: Floats
+    rest_deviation: Floats
 
-    @classmethod
-    def of(cls, counts: Ints, strata: Ints) -> _Moments:
-        """From the counts of shadows, (k, F), and the stratum of each feature."""
-        k, F = counts.shape
-        mean, deviation = np.empty((2, F))
-        others = np.empty((2, k, F))
-        moments = cls(mean, deviation, counts.astype(float), others[0], others[1])
-        for stratum in np.unique(strata):
-            moments._fill(np.flatnonzero(strata == stratum))
-        return moments
 
-    def _fill(self, here: Ints) -> None:
-        """The features of one stratum."""
-        counts, k = self.counts[:, here], len(self.counts)
+def moments_of(wins: Ints, strata: Ints) -> Moments:
+    """Moments from the counts of shadows, (k, F), and the stratum of each feature."""
+    k, F = wins.shape
+    moments = Moments(*np.empty((2, F)), *np.empty((2, k, F)))
+    prior = constants.VARIANCE_PRIOR
+    for stratum in np.unique(strata):
+        members = np.flatnonzero(strata == stratum)
+        counts = wins[:, members].astype(float)
         total, squares = counts.sum(0), (counts**2).sum(0)
-        each, variance = _mean_and_variance(total, squares, k)
-        centre, dispersion = _common_moments(each, variance, counts)
+        means, variances = _mean_and_variance(total, squares, k)
+        centre, dispersion = _common_moments(means, variances, counts)
         noise = (centre + dispersion * centre**2) / k  # variance of the mean of k shadows
-        between = max(float(np.var(each, ddof=1)) - noise, 0.0) if len(here) > 1 else np.inf
-
-        def shrunk(each: Floats, variance: Floats, n: int) -> tuple[Floats, Floats]:
-            """Mean and predictive standard deviation by n own shadows."""
-            own = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
-            mean = own * each + (1 - own) * centre
-            prior = constants.VARIANCE_PRIOR
-            known = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
-            return mean, np.sqrt(known / (max(n - 1, 0) + prior) * (1 + own / max(n, 1)))
-
-        self.mean[here], self.deviation[here] = shrunk(each, variance, k)
+        between = max(float(np.var(means, ddof=1)) - noise, 0.0) if len(members) > 1 else np.inf
         # Each shadow as a feature is tested: against the others. One that is large by chance would
-        # otherwise raise its own mean and variance, as no feature does.
+        # otherwise raise its mean and variance, as no feature does.
         rest = _mean_and_variance(total - counts, squares - counts**2, k - 1)
-        self.others_mean[:, here], self.others_deviation[:, here] = shrunk(*rest, k - 1)
+        for place, n, (mean, variance) in ((0, k, (means, variances)), (2, k - 1, rest)):
+            weight = 1.0 if np.isinf(between) else between / (between + noise * k / max(n, 1))
+            mean = weight * mean + (1 - weight) * centre
+            variance = max(n - 1, 0) * variance + prior * (mean + dispersion * mean**2)
+            variance = variance / (max(n - 1, 0) + prior) * (1 + weight / max(n, 1))
+            moments[place][..., members], moments[place + 1][..., members] = mean, np.sqrt(variance)
+    return moments
 
 
 def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, Floats]:
@@ -161,12 +151,12 @@ def _mean_and_variance(total: Floats, squares: Floats, n: int) -> tuple[Floats, 
     return (total + constants.PSEUDO_COUNT) / n, variance
 
 
-def _common_moments(each: Floats, variance: Floats, counts: Floats) -> tuple[float, float]:
+def _common_moments(means: Floats, variance: Floats, counts: Floats) -> tuple[float, float]:
     """Mean of a stratum, and φ in its variance m + φm², from features' means and variances."""
-    centre = float(each.mean())
+    centre = float(means.mean())
     # With one copy the spread between features is all there is.
     excess = (variance.mean() if len(counts) > 1 else counts.var()) - centre
-    return centre, max(float(excess / np.mean(each**2)), 0.0)
+    return centre, max(float(excess / np.mean(means**2)), 0.0)
 
 
 def divided(wins: Ints, by_ties: Ints) -> Ints:
@@ -202,6 +192,10 @@ class Scale:
     def _shape(self) -> Any:
         return (self.mean / self.deviation) ** 2
 
+    def times(self, factor: float) -> Scale:
+        """The scale of counts that are `factor` times as large."""
+        return Scale(factor * self.mean, factor * self.deviation)
+
     def tail(self, count: ArrayLike) -> Floats:
         """Probability beyond a count; at least 1e-300, so that it can be inverted."""
         at = np.maximum(np.asarray(count, float), 0.0) * self._shape / self.mean
@@ -212,13 +206,15 @@ class Scale:
         return np.asarray(gammainccinv(self._shape, tail) * self.mean / self._shape)
 
 
-def _standardised(moments: _Moments, used: Ints, rates: RateModel) -> tuple[Spliced, Scale]:
+def _standardised(
+    wins: Ints, moments: Moments, used: Ints, rates: RateModel
+) -> tuple[Spliced, Scale]:
     """Distribution of the standardised counts of some features' shadows, and their scale."""
     mean = max(float(moments.mean[used].mean()), _REFERENCE)
     relative = moments.deviation[used] / moments.mean[used]
     scale = Scale(mean, mean * float(np.sqrt(np.mean(relative**2))))
-    rest = Scale(moments.others_mean[:, used], moments.others_deviation[:, used])
-    counts = np.rint(scale.with_tail(rest.tail(moments.counts[:, used])))
+    rest = Scale(moments.rest_mean[:, used], moments.rest_deviation[:, used])
+    counts = np.rint(scale.with_tail(rest.tail(wins[:, used])))
     values, number = np.unique(counts, return_counts=True)
     bulk = BinomialMixture(values, np.ones(len(values)), number)
 
@@ -242,69 +238,60 @@ class Rescaled:
     """Distribution of one feature's count: that of the standardised count `base`.
 
     P(n > k) is that of the standardised count which corresponds to k, interpolated between whole
-    numbers on the log scale.
+    numbers on the log scale. With a scale of several features, each k is that of another feature.
     """
 
-    def __init__(self, base: Spliced | BinomialMixture, common: Scale, own: Scale) -> None:
-        self.base, self.common, self.own = base, common, own
+    def __init__(self, base: Spliced | BinomialMixture, base_scale: Scale, scale: Scale) -> None:
+        self.base, self.base_scale, self.scale = base, base_scale, scale
 
-    @property
-    def mean(self) -> float:
-        """Expected count."""
-        return float(self.own.mean)
-
-    @property
-    def extrapolated_below(self) -> float:
-        """Level below which the tail is extrapolated."""
-        return self.base.extrapolated_below
+        #: Expected count, and level below which the tail is extrapolated.
+        self.mean = scale.mean
+        self.extrapolated_below = base.extrapolated_below
 
     @property
     def largest(self) -> int:
         """Largest possible count."""
-        return self.count_at(self.base.largest) + 1
-
-    def place(self, k: ArrayLike) -> Floats:
-        """The standardised count that corresponds to a count."""
-        return self.common.with_tail(self.own.tail(k))
+        return int(self.count_at(self.base.largest)) + 1
 
     def sf(self, k: ArrayLike) -> Floats:
         """P(count > k)."""
         at = np.floor(np.asarray(k, float))
-        return np.where(at < 0, 1.0, interpolated(self.base, self.place(at)))
+        place = self.base_scale.with_tail(self.scale.tail(at))
+        below = np.floor(place)
+        low, high = (np.log(np.maximum(self.base.sf(x), _TINY)) for x in (below, below + 1))
+        inside = np.exp(low + (place - below) * (high - low))
+        inside = np.where(place < 0, 1.0, np.where(place > self.base.largest, 0.0, inside))
+        return np.where(at < 0, 1.0, inside)
 
     def pmf(self, k: ArrayLike) -> Floats:
         """P(count = k)."""
         at = np.asarray(k, float)
         return np.where(at == np.floor(at), self.sf(at - 1) - self.sf(at), 0.0)
 
-    def count_at(self, place: float) -> int:
+    def count_at(self, place: float) -> Floats:
         """The count that corresponds to a standardised count."""
-        return int(self.own.with_tail(self.common.tail(place)))
+        return self.scale.with_tail(self.base_scale.tail(place))
 
     def scale_trials(self, factor: float) -> Rescaled:
         """The count over `factor` times as many trees."""
-        common, own = (
-            Scale(factor * each.mean, factor * each.deviation) for each in (self.common, self.own)
-        )
-        return Rescaled(self.base.scale_trials(factor), common, own)
+        base_scale, scale = self.base_scale.times(factor), self.scale.times(factor)
+        return Rescaled(self.base.scale_trials(factor), base_scale, scale)
 
     def scale_rates(self, factor: float) -> Rescaled:
         """The count of a feature with `factor` times the rate."""
-        own = Scale(factor * self.own.mean, factor * self.own.deviation)
-        return Rescaled(self.base, self.common, own)
-
-
-def interpolated(base: Spliced | BinomialMixture, place: Floats) -> Floats:
-    """P(count > place) of a distribution of whole numbers, between them on the log scale."""
-    below = np.floor(place)
-    low, high = (np.log(np.maximum(base.sf(at), _TINY)) for at in (below, below + 1))
-    inside = np.exp(low + (place - below) * (high - low))
-    return np.asarray(np.where(place < 0, 1.0, np.where(place > base.largest, 0.0, inside)))
+        return Rescaled(self.base, self.base_scale, self.scale.times(factor))
 
 
 class ShadowNull(StratifiedNull):
-    """Null distributions of all features, each with a mean and a deviation of its own."""
+    """Null distributions of all features, each with a mean and a deviation of its own.
 
+    Attributes
+    ----------
+    tails : list of (members, Rescaled)
+        Features that vary, by their place among these, whose standardised counts share a tail.
+    """
+
+    tails: list[tuple[Ints, Rescaled]]
     audited_by = Command('nf.audit, nulls=["shadows"]', "nullforest audit --nulls shadows")
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
@@ -329,25 +316,18 @@ class ShadowNull(StratifiedNull):
     def _tails(self, k: Floats) -> Floats:
         """P(n > k) of each feature that varies."""
         result = np.ones(self.n_features)
-        bases = np.array([id(d.base) for d in self._each])
-        for base in dict.fromkeys(bases.tolist()):
-            members = np.flatnonzero(bases == base)
-            scales = Scale(*np.array([astuple(self._each[i].own) for i in members]).T)
-            first = self._each[members[0]]
-            places = first.common.with_tail(scales.tail(k[members]))
-            result[members] = interpolated(first.base, places)
-        return np.where(k < 0, 1.0, result)
-
-    @property
-    def _each(self) -> list[Rescaled]:
-        return cast(list[Rescaled], self.distributions)
+        for members, rescaled in self.tails:
+            result[members] = rescaled.sf(k[members])
+        return result
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed."""
-        bases = {id(d.base): d.base for d in self._each}
-        ends = {number: _quantile(base, alpha, 0) for number, base in bases.items()}
-        found = [_quantile(d, alpha, d.count_at(ends[id(d.base)] - 1)) for d in self._each]
-        return np.array(found, np.int64)[self.feature_strata]
+        limits = np.zeros(self.n_features, np.int64)
+        for members, rescaled in self.tails:
+            end = _quantile(rescaled.base, alpha, 0)
+            for i, start in zip(members, rescaled.count_at(end - 1).astype(int), strict=True):
+                limits[i] = _quantile(self.distributions[i], alpha, start)
+        return limits[self.feature_strata]
 
 
 def _quantile(count: Rescaled | Spliced | BinomialMixture, tail: float, start: int) -> int:

@@ -141,8 +141,8 @@ def splice(
     nodes = rates.trees.n_nodes
 
     def model(factor: float, *, fine: bool = False) -> BinomialMixture:
-        each, weights = replace(rates, factor=factor).rates(bulk.mean, fine=fine)
-        return BinomialMixture(np.full(len(each), nodes), bulk.mean * each / nodes, weights)
+        relative, weights = replace(rates, factor=factor).rates(bulk.mean, fine=fine)
+        return BinomialMixture(np.full(len(relative), nodes), bulk.mean * relative / nodes, weights)
 
     target = bulk.mean_excess(edge)
     if rates.equal or target == 0:

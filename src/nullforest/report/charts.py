@@ -26,8 +26,7 @@ from nullforest.features.correlated import (
 )
 from nullforest.run.split_points import split_points
 from nullforest.selection.error_rates import ERROR_RATES, adjust, critical_level, harmonic
-from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import each_has_its_own
+from nullforest.selection.selection import Selection, each_has_its_own
 
 if TYPE_CHECKING:
     from nullforest.nulls.distribution import Floats, Null

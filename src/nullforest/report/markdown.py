@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from nullforest._util.words import printable
-from nullforest.selection.sentences import printed
+from nullforest.selection.selection import printed
 
 if TYPE_CHECKING:
     from nullforest.selection.selection import Selection

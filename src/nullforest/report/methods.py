@@ -12,7 +12,6 @@ from nullforest import __version__
 from nullforest.data.survival_times import median_follow_up
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import own_expected_counts, own_thresholds
 
 _BREIMAN = "Breiman L. Random forests. Machine Learning 45, 5–32 (2001)."
 _KONUKOGLU = (
@@ -139,8 +138,8 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str
         f"candidate features drawn at random {drawn}.{grown} The selection frequency of a "
         f"feature, the number of the forest's {tally.n_nodes} internal nodes that split on it "
         f"(Konukoglu and Ganz, 2014), was compared with {compared}. Features were "
-        f"selected at {rate}, that is with counts above {own_thresholds(selection)}, "
-        f"where {own_expected_counts(selection)} are expected under the null. "
+        f"selected at {rate}, that is with counts above {selection.own_thresholds()}, "
+        f"where {selection.own_expected_counts()} are expected under the null. "
         f"{result} The analysis was done with nullforest {__version__}."
     )
     return paragraph, references

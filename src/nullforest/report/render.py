@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
-from nullforest.selection.sentences import printed
+from nullforest.selection.selection import printed
 
 #: A column of the features in a link.
 FIELD = re.compile(r"\{([^{}]*)\}")

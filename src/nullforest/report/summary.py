@@ -15,11 +15,8 @@ from nullforest.report.cautions import cautions
 from nullforest.report.charts import histogram, pictures, plain_numbers, ties_and_slider
 from nullforest.report.methods import methods, survival_facts
 from nullforest.report.render import check_link
-from nullforest.selection.by_stratum import strata_of
-from nullforest.selection.described import data_of
 from nullforest.selection.error_rates import ERROR_RATES
-from nullforest.selection.selection import Selection
-from nullforest.selection.sentences import each_has_its_own, own_expected_counts, own_thresholds
+from nullforest.selection.selection import Selection, data_of, each_has_its_own
 
 #: Rows of the selected features that a printed table may have.
 MOST_ROWS = 2000
@@ -101,9 +98,9 @@ def summarize(
             "tested_in": each_has_its_own(selection.null)
             if strata is not None and strata.any()
             else None,
-            "expected_count": own_expected_counts(selection),
+            "expected_count": selection.own_expected_counts(),
         },
-        "strata": strata_of(selection),
+        "strata": selection.strata(),
         "error_rates": dict(ERROR_RATES),
         "rows": plain_rows(selected.drop(columns="selected").to_dict("records")),
         "trees": selection.tally.n_trees,
@@ -170,7 +167,7 @@ def _run(selection: Selection, run: dict[str, Any]) -> dict[str, Any]:
             if isinstance(value, int | float) and np.isfinite(value)
         },
         "error rate": f"{ERROR_RATES[selection.error]} of {selection.alpha:g}",
-        "count to exceed": own_thresholds(selection),
+        "count to exceed": selection.own_thresholds(),
         "level reached per feature": f"{selection.level:.3g}",
         "false positives expected if all features were null": (
             f"{selection.expected_false_positives:.3g}"

@@ -328,8 +328,8 @@ def _check_same_data(more: Forest, data: Dataset) -> None:
             f"The forest to extend was grown on different data ({tally.n_samples} samples × "
             f"{tally.n_features} features); give the same X."
         )
-    names = tally.feature_names, table.feature_names
-    if names[0] is not None and names[1] is not None and not np.array_equal(*names):
+    names, earlier = table.feature_names, tally.feature_names
+    if names is not None and earlier is not None and not np.array_equal(names, earlier):
         raise InputError("The forest to extend names its features differently; give the same X.")
     if target.criterion != more.target.criterion:
         raise InputError(

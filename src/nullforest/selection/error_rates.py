@@ -80,9 +80,9 @@ def decide(
     check_alpha(alpha)
     p = np.asarray(pvalues, float)
     if tested is not None and not tested.all():
-        found = decide(p[tested], alpha, error, n_tests)
+        part = decide(p[tested], alpha, error, n_tests)
         support, (q, adjusted) = np.zeros(len(p), bool), np.ones((2, len(p)))
-        support[tested], q[tested], adjusted[tested] = found.support, found.qvalues, found.adjusted
+        support[tested], q[tested], adjusted[tested] = part.support, part.qvalues, part.adjusted
         return Decision(support, p, q, adjusted)
     adjusted = adjust(p, error, n_tests)
     q = adjusted if error in ("fdr", "fdr_by") else adjust(p, "fdr", n_tests)

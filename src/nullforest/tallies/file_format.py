@@ -26,7 +26,7 @@ SHADOWS_VERSION = 4
 
 _ARRAYS = ("counts", "nodes_per_tree", "pool_per_tree")
 _OPTIONAL_ARRAYS = ("couplings", "feature_names", "levels")
-#: Name in the file, and type there, of each field of the null columns of a kind.
+#: Name in the file of each field of the null columns of a kind.
 _NULL_COLUMNS: dict[str, dict[str, str]] = {
     "probes": {
         name: f"probe_{name}" for name in NullColumns.__dataclass_fields__ if name != "kind"
@@ -52,7 +52,8 @@ def to_arrays(tally: Tally) -> dict[str, NDArray[Any]]:
     version = FORMAT_VERSION if tally.shadows is None else SHADOWS_VERSION
     if (columns := tally.null_columns) is not None:
         for name, key in _NULL_COLUMNS[columns.kind].items():
-            arrays[key] = np.asarray(getattr(columns, name))
+            values = np.asarray(getattr(columns, name))
+            arrays[key] = values.view(np.uint64) if key == "shadow_rows" else values
     header = {"format": FORMAT, "version": version, "arrays": list(arrays)}
     header |= {name: getattr(tally, name) for name in _HEADER}
     header |= {n: v for n, usual in _ADDED.items() if (v := getattr(tally, n)) != usual}
@@ -131,9 +132,11 @@ def merge(paths: Sequence[Any]) -> Tally:
     parts = sorted(((load(path), path) for path in paths), key=lambda part: part[0].lineage)
     total = parts[0][0]
     for i, (tally, path) in enumerate(parts[1:], 1):
-        for other, known in parts[:i]:
+        for other, earlier in parts[:i]:
             if not tally.lineage and other == tally:  # lineages reveal equal forests otherwise
-                raise InputError(f"{path} and {known} hold the same tally; give each forest once.")
+                raise InputError(
+                    f"{path} and {earlier} hold the same tally; give each forest once."
+                )
         try:
             total = total + tally
         except InputError as error:

@@ -9,6 +9,11 @@ weight Σ w and the variance of y in each node has the first sum. The second one
 replacement; with replacement it is known on average: a sample that was drawn has (n−1)/S further
 copies in a bag of n of S, all of them in the same node, so that Σ w² is about W + (W−1) n/S.
 
+The number of distinct samples may be kept instead: d of them have the total weight W. Each has at
+least one, and the other E = W − d draws fall on them at random, so that Σ w² is d + 3E + E(E−1)/d
+on average (`weighted_squares_of_numbers`). For classes the same is done class by class, with the
+distinct samples divided in proportion to the weights.
+
 Where a library keeps no variance, its expectation under the null serves (`expected_variances`); for
 log-rank splits, the share of the samples to a power (`SURVIVAL_POWER`).
 """
@@ -188,22 +193,53 @@ def expected_variances(left: Ints, right: Ints, samples: Floats, candidates: int
     return variance
 
 
-def whole_number(n_samples: object) -> int:
-    """The number of training samples as given, or an InputError."""
-    if not isinstance(n_samples, int | np.integer) or not 1 <= n_samples <= 2**62:
-        raise InputError(f"n_samples = {n_samples!r:.60} must be a whole number of samples.")
-    return int(n_samples)
+def weighted_squares_of_classes(weight: Floats, distinct: Floats, share: Floats) -> Floats:
+    """Expected Σ w² (y−ȳ)² of one-hot classes with these shares: (nodes, outputs, classes)."""
+    of_class = share * weight[:, None, None]
+    present = share > 0
+    n_present = present.sum(axis=2, keepdims=True)
+    spare = np.maximum(weight[:, None, None] - n_present, 1e-9)
+    members = 1.0 + np.maximum(distinct[:, None, None] - n_present, 0.0) * (of_class - 1) / spare
+    members = np.where(present, np.clip(members, 1.0, np.maximum(of_class, 1.0)), 1.0)
+    extra = np.maximum(of_class - members, 0.0)
+    squares = members + 3 * extra + extra * np.maximum(extra - 1, 0.0) / members
+    squares = np.where(present, squares * class_distances(share), 0.0)
+    return np.asarray(squares.sum(axis=2).mean(axis=1))
 
 
-def needs_samples(n_samples: int | None, known: int | None) -> int:
-    """The number of training samples: as given, else as the forest knows it, else an InputError."""
-    if n_samples is None:
-        n_samples = known
-    if n_samples is None:
+def class_distances(share: Floats) -> Floats:
+    """(y−ȳ)² of a sample of each class, y one-hot: 1 − 2p + Σ p²."""
+    return np.asarray(1 - 2 * share + (share**2).sum(axis=2, keepdims=True))
+
+
+def weighted_squares_of_numbers(weight: Floats, distinct: Floats, variance: Floats) -> Floats:
+    """Expected Σ w² (y−ȳ)² where the y are independent with some variance σ².
+
+    A heavy sample pulls the mean ȳ towards itself: E(y_i−ȳ)² = σ² (1 − 2w_i/W + Σw²/W²). Summed
+    with weights w that gives σ² from the node's variance, and with w² the answer; the moments of
+    w follow from the factorial moments of E balls in d urns.
+    """
+    extra = np.maximum(weight - distinct, 0.0)
+    first = extra / distinct
+    second = first * np.maximum(extra - 1, 0.0) / distinct
+    third = second * np.maximum(extra - 2, 0.0) / distinct
+    squares = distinct * (1 + 3 * first + second)
+    cubes = distinct * (1 + 7 * first + 6 * second + third)
+    unexplained = np.maximum(weight - squares / weight, 1e-9)
+    sigma = variance * weight / unexplained
+    return np.asarray(sigma * (squares - 2 * cubes / weight + (squares / weight) ** 2))
+
+
+def needs_samples(n_samples: int | None, stored: int | None) -> int:
+    """The number of training samples: that of the user, else that of the forest, else an error."""
+    number = stored if n_samples is None else n_samples
+    if number is None:
         raise InputError(
             "This forest does not store its number of training samples; give ",
             Setting("n_samples"),
             ".",
             setting="n_samples",
         )
-    return whole_number(n_samples)
+    if not isinstance(number, int | np.integer) or not 1 <= number <= 2**62:
+        raise InputError(f"n_samples = {number!r:.60} must be a whole number of samples.")
+    return int(number)

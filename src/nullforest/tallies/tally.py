@@ -196,13 +196,6 @@ class Tally:
         return columns if columns is not None and columns.kind == kind else None
 
     @property
-    def shadow_names(self) -> Names:
-        """Names of the shadows, copy by copy; empty where there are none."""
-        copies = 0 if self.shadows is None else len(self.shadows)
-        names = [f"{name} (shadow {j + 1})" for j in range(copies) for name in self.names]
-        return np.array(names, str)
-
-    @property
     def n_trees(self) -> int:
         """Number of trees T."""
         return len(self.nodes_per_tree)
@@ -376,7 +369,7 @@ def _check_addable(a: Tally, b: Tally) -> None:
     for what, mine, theirs in [
         ("numbers of features", a.n_features, b.n_features),
         ("numbers of constant features", a.n_constant, b.n_constant),
-        ("numbers of shadows", a.n_columns - a.n_features, b.n_columns - b.n_features),
+        ("numbers of shadows", a.n_columns - a.n_varying, b.n_columns - b.n_varying),
         ("numbers of samples", a.n_samples, b.n_samples),
         ("numbers of candidates per node", a.candidates, b.candidates),
         ("split rules", a.splitter, b.splitter),

@@ -377,5 +377,7 @@ def _loaded(path: Path, file: IO[bytes]) -> Any:  # numpy leaves a file open tha
 
 
 def _native(array: Any) -> Any:
-    """The array in this machine's byte order, the only one that pandas takes."""
+    """The array as pandas takes it: this machine's byte order, and text that UTF-8 can write."""
+    if array.dtype.kind == "U" and array.ndim == 1:
+        return texts_of(array)
     return array.astype(array.dtype.newbyteorder("="), copy=False)

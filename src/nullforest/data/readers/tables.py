@@ -15,6 +15,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
 from nullforest._util.words import Setting, listed
 from nullforest.data.dataset import Dataset
+from nullforest.data.dense import coded_columns
 from nullforest.data.readers.formats import (
     TableFile,
     found_files,
@@ -275,9 +276,11 @@ def table_of(
     keep = [i for i, name in enumerate(names) if name not in beside | spare]
     if not keep:
         raise InputError(f"{source} has no columns left beside the target; there are no features.")
+    X, categories = coded_columns(frame.iloc[:, keep])
     return replace(
         data,
-        X=frame.iloc[:, keep],
+        X=X,
+        categories=categories,
         feature_names=np.array([names[i] for i in keep], str),
         columns=None if position is None else position[keep],
         remarks=(f"Arrays beside the matrix were left out: {listed(sorted(spare))}.",)

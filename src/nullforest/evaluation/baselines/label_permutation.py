@@ -204,8 +204,8 @@ def _too_few(
         ]
     if error != "fpr" and smallest > alpha / F:
         return [
-            f"{least}, but a single feature among {F} needs {alpha / F:.2g}; use pooled=True or more "
-            "permutations."
+            f"{least}, but a single feature among {F} needs {alpha / F:.2g}; use pooled=True or "
+            "more permutations."
         ]
     return []
 

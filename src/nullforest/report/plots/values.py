@@ -14,7 +14,7 @@ from nullforest.data.survival_times import kaplan_meier
 from nullforest.data.targets import Target
 from nullforest.features.correlated import correlation_clusters, correlation_matrix
 from nullforest.report.plots import INK, NULL, OTHER, SELECTED, Display, Floats, Ints
-from nullforest.selection.described import data_of
+from nullforest.selection.selection import data_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

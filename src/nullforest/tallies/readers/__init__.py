@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nullforest._util.errors import InputError
-from nullforest._util.files import as_path
+from nullforest._util.files import as_path, reading
+from nullforest.data.dense import as_names
+from nullforest.tallies.file_format import load
 from nullforest.tallies.levels import levels_of_data
-from nullforest.tallies.tally import Tally, as_names
+from nullforest.tallies.tally import Tally
 
-#: Libraries by the package of their models; each has a module of that name here.
+#: Library and module here, by the package of a model.
 _READERS = {
-    "sklearn": "scikit-learn",
-    "imblearn": "imbalanced-learn",
-    "quantile_forest": "quantile-forest",
-    "sksurv": "scikit-survival",
-    "lightgbm": "LightGBM",
-    "xgboost": "XGBoost",
-    "pyspark": "Spark ML",
-    "treelite": "treelite",
+    "sklearn": ("scikit-learn", "sklearn"),
+    "imblearn": ("imbalanced-learn", "imblearn"),
+    "quantile_forest": ("quantile-forest", "sklearn"),
+    "sksurv": ("scikit-survival", "sklearn"),
+    "lightgbm": ("LightGBM", "lightgbm"),
+    "xgboost": ("XGBoost", "xgboost"),
+    "pyspark": ("Spark ML", "pyspark"),
+    "treelite": ("treelite", "treelite"),
 }
 
 
@@ -81,30 +86,39 @@ def tally(
     if X is not None:
         X = X if hasattr(X, "shape") else np.asarray(X)
         n_samples = X.shape[0] if n_samples is None and X.ndim else n_samples
-    own = getattr(forest, "tally", None)
-    found: Tally = own if isinstance(own, Tally) else _read(forest, n_samples)
+    attached = getattr(forest, "tally", None)
+    result: Tally = attached if isinstance(attached, Tally) else _read(forest, n_samples)
     if candidates is not None:
-        found = _with_candidates(found, candidates)
+        result = _with_candidates(result, candidates)
     if feature_names is not None:
-        found = replace(found, feature_names=as_names(feature_names))
+        result = replace(result, feature_names=as_names(feature_names))
     if X is not None:
-        found = _with_levels(found, X)
-    return found if columns is None else _in_order(found, columns)
+        result = _with_levels(result, X)
+    return result if columns is None else _in_order(result, columns)
 
 
 def _read(forest: Any, n_samples: int | None) -> Tally:
     if isinstance(forest, str | os.PathLike):
-        from nullforest.tallies.readers.model_files import read_file
-
-        return read_file(as_path(forest), n_samples)
+        return _read_file(as_path(forest), n_samples)
+    names = None
     if "sklearn" in _packages(forest):
-        from nullforest.tallies.readers.wrapped import unwrapped
+        from nullforest.tallies.readers.sklearn import unwrapped
 
-        inner, names = unwrapped(forest)
-        found: Tally = _reader(inner).read(inner, n_samples)
-        return found if found.feature_names is not None else replace(found, feature_names=names)
-    read: Tally = _reader(forest).read(forest, n_samples)
-    return read
+        forest, names = unwrapped(forest)
+    package = next((name for name in _packages(forest) if name in _READERS), None)
+    if package is None:
+        raise InputError(
+            f"nullforest cannot read a {type(forest).__name__}; give a fitted forest of "
+            f"{', '.join(library for library, _ in _READERS.values())}, or make a tally from its "
+            "split counts with nf.Tally.from_counts(...)."
+        )
+    reader = import_module(f"nullforest.tallies.readers.{_READERS[package][1]}")
+    result: Tally = reader.read(forest, n_samples)
+    return (
+        result
+        if names is None or result.feature_names is not None
+        else replace(result, feature_names=names)
+    )
 
 
 def _packages(forest: Any) -> list[str]:
@@ -112,50 +126,74 @@ def _packages(forest: Any) -> list[str]:
     return [kind.__module__.partition(".")[0] for kind in type(forest).__mro__]
 
 
-def _reader(forest: Any) -> Any:
-    for package in _packages(forest):
-        if package in _READERS:
-            return import_module(f"nullforest.tallies.readers.{package}")
+def _read_file(path: Path, n_samples: int | None) -> Tally:
+    """Take the tally of the forest in a file.
+
+    Parameters
+    ----------
+    path : Path
+        A tally, a forest that r/nullforest.R wrote, a model of LightGBM (text) or XGBoost (JSON),
+        or the folder of a model of Spark.
+    n_samples : int, optional
+        Training samples, where the file does not tell.
+    """
+    from nullforest.tallies.readers import forest_file, lightgbm, pyspark, xgboost
+
+    if path.is_dir():
+        with reading(path, "a model of Spark"):
+            return pyspark.read_folder(path, n_samples)
+    with reading(path, "a forest"), path.open("rb") as file:
+        content = file.read()
+        if content.startswith(b"PK"):
+            return load(path)
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        if content.startswith(b"tree\n"):
+            return lightgbm.read_text(content.decode(), n_samples)
+        model = json.loads(content) if content.lstrip()[:1] == b"{" else None
+        if isinstance(model, dict) and model.get("format") == forest_file.FORMAT:
+            return forest_file.read_forest(model)
+        if isinstance(model, dict) and "learner" in model:
+            return xgboost.read_saved(model, n_samples)
     raise InputError(
-        f"nullforest cannot read a {type(forest).__name__}; give a fitted forest of "
-        f"{', '.join(_READERS.values())}, or make a tally from its split counts with "
-        "nf.Tally.from_counts(...)."
+        f"{path} holds no forest that nullforest reads; give a tally (Tally.save()), a forest "
+        "written by r/nullforest.R, or a model of LightGBM (text) or XGBoost (JSON)."
     )
 
 
-def _with_candidates(found: Tally, candidates: int) -> Tally:
-    if found.candidates not in (None, candidates):
+def _with_candidates(result: Tally, candidates: int) -> Tally:
+    if result.candidates not in (None, candidates):
         raise InputError(
-            f"This forest compared {found.candidates} features at each node, not "
+            f"This forest compared {result.candidates} features at each node, not "
             f"{candidates!r:.60}; leave out candidates."
         )
-    return replace(found, candidates=candidates)
+    return replace(result, candidates=candidates)
 
 
-def _with_levels(found: Tally, X: Any) -> Tally:
+def _with_levels(result: Tally, X: Any) -> Tally:
     try:
-        if tuple(X.shape) == (found.n_samples, found.n_features):
-            return replace(found, levels=levels_of_data(X))
+        if tuple(X.shape) == (result.n_samples, result.n_features):
+            return replace(result, levels=levels_of_data(X))
     except (TypeError, ValueError):  # text, or rows of different lengths
         pass
     raise InputError(
-        f"X must be the {found.n_samples} samples × {found.n_features} features that the forest "
+        f"X must be the {result.n_samples} samples × {result.n_features} features that the forest "
         "was fitted on, as numbers."
     )
 
 
-def _in_order(found: Tally, columns: ArrayLike) -> Tally:
+def _in_order(result: Tally, columns: ArrayLike) -> Tally:
     """The tally with its features in the order of the data: feature i becomes columns[i]."""
     order = np.asarray(columns)
-    if order.shape != (found.n_features,) or np.any(np.sort(order) != np.arange(len(order))):
+    if order.shape != (result.n_features,) or np.any(np.sort(order) != np.arange(len(order))):
         raise InputError(
-            f"columns must name each of the {found.n_features} columns of your data once, as in "
+            f"columns must name each of the {result.n_features} columns of your data once, as in "
             "X[:, columns]."
         )
-    if found.probes is not None or found.shadows is not None:
+    if result.probes is not None or result.shadows is not None:
         raise InputError("The columns of a forest of nf.grow need no new order.")
     place = np.argsort(order)
     fields = ("counts", "couplings", "feature_names", "levels")
-    arrays = {name: getattr(found, name) for name in fields}
+    arrays = {name: getattr(result, name) for name in fields}
     moved: dict[str, Any] = {n: None if a is None else a[place] for n, a in arrays.items()}
-    return replace(found, **moved)
+    return replace(result, **moved)

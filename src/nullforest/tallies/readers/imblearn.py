@@ -14,14 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
-from nullforest.tallies.nodes import needs_samples, repeated_squares
-from nullforest.tallies.readers.sklearn_trees import (
-    Floats,
-    check_fitted,
-    class_distances,
-    class_shares,
-    tally_of_trees,
-)
+from nullforest.tallies.nodes import Floats, class_distances, needs_samples, repeated_squares
+from nullforest.tallies.readers.sklearn import check_fitted, class_shares, tally_of_trees
 from nullforest.tallies.tally import Tally
 
 #: Share of the rows up to the last one that some tree must have drawn: then the last row drawn is

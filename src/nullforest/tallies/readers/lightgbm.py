@@ -43,9 +43,9 @@ def read(model: Any, n_samples: int | None) -> Tally:
         raise InputError(f"This {type(model).__name__} is not fitted yet; call fit(X, y) first.")
     if not hasattr(booster, "model_to_string"):
         raise InputError(f"A {type(model).__name__} of LightGBM is no model; give a Booster.")
-    known = getattr(booster, "train_set", None)
-    if n_samples is None and known is not None and known._handle is not None:
-        n_samples = int(known.num_data())
+    data = getattr(booster, "train_set", None)
+    if n_samples is None and data is not None and data._handle is not None:
+        n_samples = int(data.num_data())
     return read_text(booster.model_to_string(num_iteration=-1), n_samples)
 
 

@@ -62,10 +62,10 @@ def read_folder(path: Path, n_samples: int | None) -> Tally:
         raise InputError(
             f"{path} is a folder, but not that of a whole model of Spark; save it again."
         )
-    about = json.loads(text.read_text("utf-8"))
-    _check(about["class"].rpartition(".")[2])
-    settings = about["defaultParamMap"] | about["paramMap"]
-    F, classes = int(about["numFeatures"]), int(about.get("numClasses", 0))
+    metadata = json.loads(text.read_text("utf-8"))
+    _check(metadata["class"].rpartition(".")[2])
+    settings = metadata["defaultParamMap"] | metadata["paramMap"]
+    F, classes = int(metadata["numFeatures"]), int(metadata.get("numClasses", 0))
     parquet = optional("pyarrow.parquet", "parquet", "Reading a model of Spark")
     table = parquet.read_table(path / "data").flatten().flatten()
     columns = {name.rpartition(".")[2]: table[name].to_numpy() for name in table.column_names}
@@ -95,7 +95,7 @@ def read_folder(path: Path, n_samples: int | None) -> Tally:
         coupling=node_couplings(deviance, squares, total),
         cut=np.array([cut[0] for cut in columns["leftCategoriesOrThreshold"][split]], float),
         notes=[] if classes else [_NUMBERS],
-        source=f"Spark {about['class'].rpartition('.')[2]}",
+        source=f"Spark {metadata['class'].rpartition('.')[2]}",
     )
 
 
@@ -123,13 +123,13 @@ def _candidates(strategy: str, F: int, classes: int, n_trees: int) -> int:
     """Features compared at a node, as Spark rounds: up."""
     if strategy == "auto":
         strategy = "all" if n_trees == 1 else "sqrt" if classes else "onethird"
-    known = {
+    numbers = {
         "all": F,
         "sqrt": math.ceil(math.sqrt(F)),
         "log2": max(1, math.ceil(math.log2(F))),
         "onethird": math.ceil(F / 3),
     }
-    if strategy in known:
-        return known[strategy]
+    if strategy in numbers:
+        return numbers[strategy]
     number = float(strategy)
     return min(int(number), F) if strategy.isdigit() else math.ceil(number * F)

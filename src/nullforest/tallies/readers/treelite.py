@@ -20,8 +20,6 @@ from nullforest.tallies.nodes import (
     needs_samples,
     node_couplings,
     tally_of_nodes,
-)
-from nullforest.tallies.readers.sklearn_trees import (
     weighted_squares_of_classes,
     weighted_squares_of_numbers,
 )
@@ -59,13 +57,13 @@ def read(model: Any, n_samples: int | None) -> Tally:
             if classes > 1:
                 share = _shares(tree, weight, classes)
                 variance = 1 - (share**2).sum(axis=1)
-                own = weighted_squares_of_classes(weight, distinct, share[:, None, :])
+                weighted = weighted_squares_of_classes(weight, distinct, share[:, None, :])
             else:
                 sides = tree.get_field("cleft"), tree.get_field("cright")
                 variance = expected_variances(*sides, distinct, _CANDIDATES)
-                own = weighted_squares_of_numbers(weight, distinct, variance)
+                weighted = weighted_squares_of_numbers(weight, distinct, variance)
             deviance.append((weight * variance)[split])
-            squares.append(own[split])
+            squares.append(weighted[split])
             roots.append(variance[0])
     coupling = None
     if len(roots) == len(trees):

@@ -110,8 +110,8 @@ def read_saved(
     bag = float(drawn.get("subsample", 0 if config is None else 1))
     roots = np.array([tree["sum_hessian"][0] for tree in trees], float)
     roots /= [starts[k].hessian for k in model["tree_info"]]
-    known = round(float(roots.mean())) if bag == 1 and starts[0].known else None
-    n_samples = needs_samples(n_samples, known)
+    stored = round(float(roots.mean())) if bag == 1 and starts[0].has_hessian else None
+    n_samples = needs_samples(n_samples, stored)
     # A file does not tell the bags, which are then taken for whole.
     samples = n_samples * (bag or 1.0) / roots.mean()
     exact = not any(float(drawn.get(name, 0)) for name in _SHRINKING) and config is not None
@@ -176,7 +176,7 @@ class _Start:
 
     hessian: float = 1.0
     p: float | None = None
-    known: bool = False
+    has_hessian: bool = False
 
 
 def _starts(learner: dict[str, Any]) -> list[_Start]:
@@ -189,7 +189,7 @@ def _starts(learner: dict[str, Any]) -> list[_Start]:
     if loss in _SOFTMAX and classes > 1:
         p = softmax(np.broadcast_to(base, classes))
         return [_Start(2 * q * (1 - q), q, True) for q in p]  # XGBoost's hessian has a factor 2
-    return [_Start(known=loss == "reg:squarederror")] * classes
+    return [_Start(has_hessian=loss == "reg:squarederror")] * classes
 
 
 def _variance(tree: dict[str, Any], start: _Start, penalty: float) -> Floats:

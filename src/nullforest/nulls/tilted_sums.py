@@ -1,15 +1,19 @@
-r"""Probabilities of a sum over trees, far into the tail.
+r"""Probabilities of sums of independent counts, far into the tail.
 
-The sum n = Σ_t n_t has the generating function Π_t P_t(z), where tree t contributes a mixture
-of binomials, P_t(z) = Σ_h w_th (1 − p_th + p_th z)^K_t. Inverting it by a Fourier transform has
-an absolute error of about 1e-16, useless where the probabilities are smaller. So the sum is
-*tilted* first: P(n = k) e^{sk} / M(s) is again a sum of such mixtures, centred at any k,
-and its relative error there is about 1e-13. A few tilted windows cover the whole range; tails
-are then sums of non-negative numbers, never 1 − cdf. All constants here are numerical.
+A sum of counts has the product of their generating functions. Inverting it by a Fourier transform
+has an absolute error of about 1e-16, useless where the probabilities are smaller. So the sum is
+*tilted* first: P(n = k) e^{sk} / M(s) is again such a sum, centred at any k, and its relative error
+there is about 1e-13. A few tilted windows cover the whole range; tails are then sums of
+non-negative numbers, never 1 − cdf. All constants here are numerical.
+
+`TreeSum` is a sum over trees in the paper's null model, where tree t contributes a mixture of
+binomials, P_t(z) = Σ_h w_th (1 − p_th + p_th z)^K_t; `UnitSum` a sum of counts with given
+probabilities, as those of the features of a group.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,6 +33,8 @@ _KEPT = 1e-12
 _REACH = 3.8
 #: Values whose tilted tail is below e^-32 = 1e-14 are left out of a window.
 _LEFT_OUT = -32.0
+#: A tail is summed until what is left is below e^-24 = 4e-11 of it.
+TAIL_SHARE = 24.0
 #: Characteristic function values below e^-36 = 2e-16 are lost in rounding.
 _NEGLIGIBLE = -36.0
 #: Complex values held at once, so that they stay in the cache.
@@ -42,14 +48,13 @@ _MOST_VALUES = 1 << 24
 
 
 class Tilted(NamedTuple):
-    """A sum under the tilt e^{sn}: weights (n, H), win probabilities (m, H), log M(s), moments."""
+    """A sum under the tilt e^{sn}: log M(s), moments, and the parameters of its tilted parts."""
 
     s: float
-    weights: Floats
-    wins: Floats
     log_mgf: float
     mean: float
     deviation: float
+    parts: Any
 
     @property
     def extreme(self) -> bool:
@@ -61,8 +66,75 @@ class Tilted(NamedTuple):
         return self.log_mgf - self.s * k
 
 
+class LatticeSum(ABC):
+    """A sum of independent counts: what a Fourier transform needs to know of it."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> int:
+        """Largest value that the sum can take."""
+
+    @abstractmethod
+    def log_mgf(self, s: float) -> float:
+        """Logarithm of E[e^{sn}]."""
+
+    @abstractmethod
+    def tilted(self, s: float) -> Tilted:
+        """The sum under the tilt e^{sn}."""
+
+    @abstractmethod
+    def transform(self, tilted: Tilted, period: int) -> NDArray[np.complex128]:
+        """Fourier transform of the tilted sum at 0, 1, … of the `period` frequencies.
+
+        Those that are left out at the end are negligible.
+        """
+
+    def span(self, tilted: Tilted) -> tuple[int, int]:
+        """First and last value of the tilted sum: by Chernoff's bound 1e-14 lies outside."""
+        fastest = min(8 / max(tilted.deviation, 1e-9), 4.0)  # 8 is the best for a normal sum
+        ends = []
+        for sign in (-1, 1):
+            reaches = [
+                (self.log_mgf(tilted.s + sign * t) - tilted.log_mgf) / t - _LEFT_OUT / t
+                for t in (fastest, fastest / 2)
+            ]
+            ends.append(sign * min(reaches))
+        last = min(self.largest, int(np.ceil(ends[1])))
+        return min(max(0, int(np.floor(ends[0]))), last), last
+
+    def tilt_to(self, k: float, tilted: Tilted) -> Tilted:
+        """The tilt whose mean is k, by Newton steps on log(mean), and bisection where they fail."""
+        low, high = -_MOST_TILT, _MOST_TILT
+        for trial in range(100):
+            short = k - tilted.mean
+            # A window is 8 deviations wide. No tilt moves the sum beyond its smallest value.
+            if abs(short) <= 0.05 * tilted.deviation or tilted.extreme:
+                break
+            low, high = (tilted.s, high) if short > 0 else (low, tilted.s)
+            slope = tilted.deviation**2 / tilted.mean
+            step, most = np.log(k / tilted.mean), 2.0 * 1.5**trial
+            s = tilted.s + float(np.clip(step / max(slope, abs(step) / most), -most, most))
+            tilted = self.tilted(s if low < s < high else (low + high) / 2)
+        return tilted
+
+    def window(self, tilted: Tilted) -> tuple[int, Floats]:
+        """The tilted probabilities: the first value, and all of them."""
+        first, last = self.span(tilted)
+        if last - first > _MOST_VALUES:
+            raise InputError(
+                f"Under this null model counts vary over {last - first} values, too many to sum; "
+                "test the tally of fewer trees."
+            )
+        period = fft.next_fast_len(last - first + 1, real=True)
+        pmf = fft.irfft(self.transform(tilted, period), period)
+        pmf = np.roll(pmf, -(first % period))[: last - first + 1]
+        pmf[pmf < _KEPT * pmf.max()] = 0.0
+        place = np.flatnonzero(pmf)
+        return first + int(place[0]), pmf[place[0] : place[-1] + 1]
+
+
 @dataclass(frozen=True)
-class TreeSum:
+class TreeSum(LatticeSum):
     """A sum over independent trees; equal trees are merged into one class.
 
     Attributes
@@ -73,6 +145,8 @@ class TreeSum:
     log_weights : (m, H) log w_h of each pool's components with p_h > 0
     wins : (m, H) their p_h, the probability to win one node
     log_rest : (m,) log of the weight of the component that never wins (−inf: none)
+
+    The parts of the tilted sum are the weights (n, H) and win probabilities (m, H).
     """
 
     trees: Floats
@@ -87,6 +161,10 @@ class TreeSum:
         """Largest value that the sum can take."""
         return round(float(np.sum(self.trees * self.nodes)))
 
+    def log_mgf(self, s: float) -> float:
+        """Logarithm of E[e^{sn}]."""
+        return float(self.trees @ self._log_terms(s)[2])
+
     def _log_terms(self, s: float) -> tuple[Floats, Floats, Floats]:
         """Log of 1 − p + p e^s, of each tree's terms of the generating function, and their sum."""
         certain = self.wins == 1
@@ -99,39 +177,28 @@ class TreeSum:
         """The sum under the tilt e^{sn}."""
         base, log_parts, log_mgf = self._log_terms(s)
         weights, wins = np.exp(log_parts - log_mgf[:, None]), self.wins * np.exp(s - base)
-        given = self.nodes[:, None] * wins[self.pool]
-        mean = (weights * given).sum(axis=1)
+        expected = self.nodes[:, None] * wins[self.pool]
+        mean = (weights * expected).sum(axis=1)
         rest = np.exp(self.log_rest[self.pool] - log_mgf)
         # Within and between the components; a difference of squares would cancel.
-        spread = given * (1 - wins[self.pool]) + (given - mean[:, None]) ** 2
-        variance = (weights * spread).sum(axis=1) + rest * mean**2
-        total, squares = float(self.trees @ mean), float(self.trees @ variance)
-        return Tilted(s, weights, wins, float(self.trees @ log_mgf), total, squares**0.5)
+        squares = expected * (1 - wins[self.pool]) + (expected - mean[:, None]) ** 2
+        variance = (weights * squares).sum(axis=1) + rest * mean**2
+        deviation = float(self.trees @ variance) ** 0.5
+        log_total, parts = float(self.trees @ log_mgf), (weights, wins)
+        return Tilted(s, log_total, float(self.trees @ mean), deviation, parts)
 
-    def span(self, tilted: Tilted) -> tuple[int, int]:
-        """First and last value of the tilted sum: by Chernoff's bound 1e-14 lies outside."""
-        fastest = min(8 / max(tilted.deviation, 1e-9), 4.0)  # 8 is the best for a normal sum
-        ends = []
-        for sign in (-1, 1):
-            reaches = [
-                (float(self.trees @ self._log_terms(tilted.s + sign * t)[2]) - tilted.log_mgf) / t
-                - _LEFT_OUT / t
-                for t in (fastest, fastest / 2)
-            ]
-            ends.append(sign * min(reaches))
-        last = min(self.largest, int(np.ceil(ends[1])))
-        return min(max(0, int(np.floor(ends[0]))), last), last
-
-    def characteristic(self, tilted: Tilted, angles: Floats) -> NDArray[np.complex128]:
-        """E[e^{i angle n}], a product over all trees."""
+    def transform(self, tilted: Tilted, period: int) -> NDArray[np.complex128]:
+        """E[e^{−i angle n}] up to the last angle at which it matters, a product over all trees."""
+        turns = min(period // 2, int(self.last_angle(tilted) / (2 * np.pi) * period) + 1)
+        angles = np.linspace(0.0, 2 * np.pi * turns / period, turns + 1)
         out = np.empty(len(angles), complex)
         step = max(1, _CHUNK // self.wins.size)
         for start in range(0, len(angles), step):
             out[start : start + step] = self._product(tilted, angles[start : start + step])
-        return out
+        return np.conj(out)
 
     def _product(self, tilted: Tilted, angles: Floats) -> NDArray[np.complex128]:
-        weights, wins, angle = tilted.weights, tilted.wins, angles[:, None, None]
+        (weights, wins), angle = tilted.parts, angles[:, None, None]
         versine = 2 * np.sin(angle / 2) ** 2
         one = (1 - wins * versine) + 1j * (wins * np.sin(angle))
         # A large power multiplies the rounding error of its base; its logarithm keeps its digits.
@@ -160,11 +227,12 @@ class TreeSum:
         Each tree's |Σ w_h (1 − p_h + p_h e^{i angle})^K| is at most Σ w_h |1 − p_h + p_h e^{i
         angle}|^K, which falls from angle 0 to π.
         """
-        rest = 1 - tilted.weights.sum(axis=1)
+        weights, wins = tilted.parts
+        rest = 1 - weights.sum(axis=1)
 
         def log_bound(angle: float) -> float:
-            log_one = _log_modulus(tilted.wins, 2 * np.sin(angle / 2) ** 2)
-            terms = tilted.weights * np.exp(self.nodes[:, None] * log_one[self.pool])
+            log_one = _log_modulus(wins, 2 * np.sin(angle / 2) ** 2)
+            terms = weights * np.exp(self.nodes[:, None] * log_one[self.pool])
             return float(self.trees @ np.log(np.maximum(terms.sum(axis=1) + rest, 1e-300)))
 
         angle = np.pi
@@ -172,37 +240,54 @@ class TreeSum:
             angle /= 2
         return float(angle)
 
-    def tilt_to(self, k: float, tilted: Tilted) -> Tilted:
-        """The tilt whose mean is k, by Newton steps on log(mean), and bisection where they fail."""
-        low, high = -_MOST_TILT, _MOST_TILT
-        for trial in range(100):
-            short = k - tilted.mean
-            # A window is 8 deviations wide. No tilt moves the sum beyond its smallest value.
-            if abs(short) <= 0.05 * tilted.deviation or tilted.extreme:
-                break
-            low, high = (tilted.s, high) if short > 0 else (low, tilted.s)
-            slope = tilted.deviation**2 / tilted.mean
-            step, most = np.log(k / tilted.mean), 2.0 * 1.5**trial
-            s = tilted.s + float(np.clip(step / max(slope, abs(step) / most), -most, most))
-            tilted = self.tilted(s if low < s < high else (low + high) / 2)
-        return tilted
 
-    def window(self, tilted: Tilted) -> tuple[int, Floats]:
-        """The tilted probabilities: the first value, and all of them."""
-        first, last = self.span(tilted)
-        if last - first > _MOST_VALUES:
-            raise InputError(
-                f"Under the paper's null model counts vary over {last - first} values, too many "
-                "to sum; test the tally of fewer trees."
-            )
-        period = fft.next_fast_len(last - first + 1, real=True)
-        turns = min(period // 2, int(self.last_angle(tilted) / (2 * np.pi) * period) + 1)
-        angles = np.linspace(0.0, 2 * np.pi * turns / period, turns + 1)
-        values = np.conj(self.characteristic(tilted, angles))
-        pmf = np.roll(fft.irfft(values, period), -(first % period))[: last - first + 1]
-        pmf[pmf < _KEPT * pmf.max()] = 0.0
-        kept = np.flatnonzero(pmf)
-        return first + int(kept[0]), pmf[kept[0] : kept[-1] + 1]
+@dataclass(frozen=True)
+class UnitSum(LatticeSum):
+    """A sum of independent counts with given probabilities.
+
+    Attributes
+    ----------
+    units : tuple of (pmf, number)
+        Probabilities of 0 … K of a count, and how many such counts are summed.
+
+    The parts of the tilted sum are the tilted probabilities of the units.
+    """
+
+    units: tuple[tuple[Floats, int], ...]
+
+    @property
+    def largest(self) -> int:
+        """Largest value that the sum can take."""
+        return sum(number * (len(pmf) - 1) for pmf, number in self.units)
+
+    def log_mgf(self, s: float) -> float:
+        """Logarithm of E[e^{sn}]."""
+        return self.tilted(s).log_mgf
+
+    def tilted(self, s: float) -> Tilted:
+        """The sum under the tilt e^{sn}."""
+        log_mgf = mean = variance = 0.0
+        parts = []
+        for pmf, number in self.units:
+            k = np.arange(len(pmf))
+            with np.errstate(divide="ignore"):
+                log = np.log(pmf) + s * k
+            log_sum = float(np.logaddexp.reduce(log))
+            one = np.exp(log - log_sum)
+            centre = float(one @ k)
+            log_mgf += number * log_sum
+            mean += number * centre
+            variance += number * float(one @ (k - centre) ** 2)
+            parts.append(one)
+        return Tilted(s, log_mgf, mean, variance**0.5, parts)
+
+    def transform(self, tilted: Tilted, period: int) -> NDArray[np.complex128]:
+        """A product of transforms; what lies beyond the period is folded, as the sum will be."""
+        product = np.ones(period // 2 + 1, complex)
+        for one, (_, number) in zip(tilted.parts, self.units, strict=True):
+            folded = np.bincount(np.arange(len(one)) % period, one, period)
+            product *= fft.rfft(folded) ** number
+        return product
 
 
 def _log_modulus(wins: Floats, versine: Any) -> Any:
@@ -217,13 +302,13 @@ def _whole(first: int, pmf: Floats) -> tuple[int, int]:
 
 
 class LatticeTable:
-    """Probabilities of a sum over trees, filled in by windows as far as they are needed.
+    """Probabilities of a sum of counts, filled in by windows as far as they are needed.
 
     The first window lies `deviations` standard deviations above the mean. The table is whole from
     `low` to `high`.
     """
 
-    def __init__(self, total: TreeSum, deviations: float = 0.0) -> None:
+    def __init__(self, total: LatticeSum, deviations: float = 0.0) -> None:
         self.total = total
         tilted = total.tilted(0.0)
         if deviations and total.largest:
@@ -252,6 +337,14 @@ class LatticeTable:
         while self.low > max(low, 0):
             self.low = self._next_window(self.low, -1)
 
+    def reach(self, k: Floats, *, tail: bool) -> None:
+        """Extend the table to these values; for a `tail`, until it is summed to e^-24 of itself."""
+        if k.size:
+            low, high = (int(np.clip(end, 0, self.total.largest)) for end in (k.min(), k.max()))
+            self.extend(low, high, 0.0)
+            if tail:
+                self.extend(low, high, self.log_tail(high) - TAIL_SHARE)
+
     def _log_tail_beyond(self) -> float:
         """Bound on log P(n > high): what the table holds, and what its last window left out."""
         upper = self._ends[1]
@@ -260,14 +353,14 @@ class LatticeTable:
 
     def _next_window(self, end: int, up: int) -> int:
         """Add a window beyond one end of the table (up: 1 or -1); the new end."""
-        last, here = self.total.largest if up > 0 else 0, self._ends[up]
-        if up * here.s >= 0 and here.log_density(end) < _UNDERFLOW:
+        last, outermost = self.total.largest if up > 0 else 0, self._ends[up]
+        if up * outermost.s >= 0 and outermost.log_density(end) < _UNDERFLOW:
             return last
-        reach = _REACH * here.deviation
+        reach = _REACH * outermost.deviation
         while True:
             # The ends of the support would need an infinite tilt.
             goal = min(max(end + up * (1 + reach), 0.5), self.total.largest - 0.5)
-            tilted = self.total.tilt_to(goal, here)
+            tilted = self.total.tilt_to(goal, outermost)
             if tilted.extreme:
                 return last
             first, pmf = self.total.window(tilted)
