@@ -109,7 +109,7 @@ def test_other_meshes_are_given(tmp_path):
         np.testing.assert_array_equal(table.geometry.neighbours().toarray(), expected)
     bare = nf.read_table(path, "y", **given)
     assert bare.annotations is None
-    with pytest.raises(nf.InputError, match="give it with --mesh"):
+    with pytest.raises(nf.InputError, match="give it with mesh="):
         bare.geometry.neighbours()
     big = fetch_surf_fsaverage("fsaverage5")["pial_left"]
     with pytest.raises(nf.InputError, match="10242 vertices and the data 4"):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nullforest.cli.options import Growing, in_shell
-from nullforest.cli.resume import Resumable
+from nullforest.cli.options import in_shell
 from nullforest.cli.screen import Screen
 from nullforest.data.dataset import Dataset
 from nullforest.forest.settings import ForestSettings
@@ -16,6 +15,9 @@ from nullforest.run.forest import Forest
 from nullforest.run.run import Run
 from nullforest.run.schedule import Question
 from nullforest.selection.selection import Selection
+
+if TYPE_CHECKING:
+    from nullforest.cli.resume import Resumable
 
 
 def answer(
@@ -61,7 +63,7 @@ def page_of(
     forest: Forest,
     selection: Selection,
     data: Dataset,
-    growing: Growing,
+    settings: ForestSettings,
     source: str,
     command: Sequence[str],
     link: str | None = None,
@@ -70,19 +72,19 @@ def page_of(
     from nullforest.report import render, summarize
     from nullforest.report.maps import drawings_of
 
-    settings, target = forest.settings, data.target
-    drawn = "with replacement" if settings.replace else "without replacement"
-    share = growing.settings.samples
+    grown, target = forest.settings, data.target
+    drawn = "with replacement" if grown.replace else "without replacement"
+    share = f"{settings.samples:g}{' of all' if isinstance(settings.samples, float) else ''}"
     facts: dict[str, Any] = {"data": source, "target": target.name, "task": target.task}
     if data.block_name is not None:
         facts["blocks"] = data.block_name
     if data.covariate_names:
         facts["adjusted for"] = ", ".join(data.covariate_names)
     facts |= {
-        "samples per tree": f"{share:g} of all, {drawn}",
-        "fewest samples in a leaf": settings.min_leaf,
-        "deepest level": "no limit" if settings.max_depth is None else settings.max_depth,
-        "seed": settings.seed,
+        "samples per tree": f"{share}, {drawn}",
+        "fewest samples in a leaf": grown.min_leaf,
+        "deepest level": "no limit" if grown.max_depth is None else grown.max_depth,
+        "seed": grown.seed,
     }
     summary = summarize(
         selection,

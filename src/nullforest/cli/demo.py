@@ -39,9 +39,10 @@ def demo(
     from nullforest.cli.screen import Screen
     from nullforest.data.dataset import Dataset
     from nullforest.datasets import load_leukemia_sex
+    from nullforest.forest.settings import ForestSettings
     from nullforest.run.schedule import Question
 
-    growing = options.Growing(seed=seed)
+    settings = ForestSettings(seed=seed)
     screen = Screen()
     with screen.waiting("Reading the embedded leukaemia data"):
         leukemia = load_leukemia_sex()
@@ -52,11 +53,11 @@ def demo(
             annotations=DataFrame({"symbol": leukemia.gene_symbols}),
             name="sex",
         )
-    forest, selection = answer(data, growing.settings, Question(), screen, jobs=jobs, watched=True)
+    forest, selection = answer(data, settings, Question(), screen, jobs=jobs, watched=True)
     command = ["nullforest", "demo", "--seed", str(seed)]
     source = "the embedded leukaemia data"
     written, well = outputs.write(
-        selection, lambda: page_of(forest, selection, data, growing, source, command, GENES)
+        selection, lambda: page_of(forest, selection, data, settings, source, command, GENES)
     )
     screen.show(selection)
     hits = int((selection.support & leukemia.known).sum())

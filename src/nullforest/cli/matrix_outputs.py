@@ -12,7 +12,6 @@ from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
 from nullforest.data.dataset import Dataset
 from nullforest.data.readers.formats import kind_of
-from nullforest.data.readers.matrix_files import read_matrix
 from nullforest.data.readers.options import MatrixOptions
 
 if TYPE_CHECKING:
@@ -126,6 +125,8 @@ class MatrixResults:
         if kind == "h5ad" or kind is None:
             write_h5ad(self.file, path, selection, layer=self.layer)
         else:  # read again: the data set has only cells that were used
+            from nullforest.data.readers.matrix_files import read_matrix
+
             matrix = read_matrix([self.file], kind, MatrixOptions())
             write_new_h5ad(matrix, self.data, path, selection)
 

@@ -23,14 +23,13 @@ from typing import (
 import typer
 
 from nullforest._util.errors import InputError, refused
-from nullforest._util.words import Sentence
-from nullforest.data.readers.options import MatrixOptions, Roles
+from nullforest._util.words import Sentence, Setting
+from nullforest.data.readers.options import MatrixOptions, Roles, SurvivalColumns, TargetName
 from nullforest.forest.settings import ForestSettings, TreeSettings
 
 if TYPE_CHECKING:
     from nullforest.cli.screen import Screen
     from nullforest.data.dataset import Dataset
-    from nullforest.data.readers.options import TargetName
 
 # The same words as in the library, written out so that --help need not import it; a test holds
 # the two together.
@@ -205,7 +204,8 @@ IN_SHELL = {
     "n_jobs": "--jobs",
     "pool": "--draw",
     "criterion": "--task",
-    "n_samples": "--n-samples",
+    "n_relevant": "--relevant",
+    "n_features": "--features",
 }
 
 
@@ -242,28 +242,22 @@ class Reading(_MATRIX, _ROLES):  # type: ignore[misc]  # made above
         """The data set of a file, or of several images."""
         from nullforest.data.readers.tables import read_table
 
-        settings = self.settings
+        how |= {
+            option.name: () if value is None and option.name in _LISTS else value
+            for option in fields(self)
+            if option.name not in ("time", "event")
+            for value in [getattr(self, option.name)]
+        }
         first = data if isinstance(data, Path) else data[0]
         with screen.waiting(f"Reading {first.name}"):
-            return read_table(data, self.target_name(target), **settings, **how)
+            return read_table(data, self.target_name(target), **how)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The options as :func:`nullforest.read_table` takes them."""
-        chosen = {option.name: getattr(self, option.name) for option in fields(self)}
-        del chosen["time"], chosen["event"]
-        return {
-            name: () if value is None and name in _LISTS else value
-            for name, value in chosen.items()
-        }
-
-    @property
-    def words(self) -> list[str]:
-        """The options that were given, as words of a command; the target is not among them."""
-        words: list[str] = []
+    def words(self, target: str | None) -> list[str]:
+        """The options that were given, as words of a command."""
+        words = [] if target is None else ["--target", target]
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name in ("time", "event") or value == option.default or not value:
+            if value == option.default or not value:
                 continue
             several = value if isinstance(value, list | tuple) else [value]
             name = f"--{option.name.replace('_', '-')}"
@@ -276,23 +270,15 @@ class Reading(_MATRIX, _ROLES):  # type: ignore[misc]  # made above
 
     def target_name(self, target: str | None) -> TargetName:
         """The target that --target, or --time and --event, name."""
-        from nullforest.data.readers.options import SurvivalColumns
-
         if self.time is None and self.event is None:
             if target is None:
-                raise InputError("Missing --target; give the column to predict.")
+                raise InputError("Missing ", Setting("target"), "; give the column to predict.")
             return target
         if target is not None:
             raise InputError("--time and --event are the target; omit --target.")
         if self.time is None or self.event is None:
             raise InputError("Survival needs both --time and --event; give the other one, too.")
         return SurvivalColumns(self.event, self.time)
-
-    def target_words(self, target: str | None) -> list[str]:
-        """The options that name the target."""
-        if self.time is None or self.event is None:
-            return ["--target", str(target)]
-        return ["--time", self.time, "--event", self.event]
 
 
 #: Options that may be given several times.

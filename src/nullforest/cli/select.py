@@ -116,14 +116,14 @@ def select(
             resumable=resumable,
         )
         selection = results.of(selection)
-        command = ["nullforest", "select", *map(str, data), *reading.target_words(target)]
-        command += [*reading.words, *(["--groups", groups] if groups else [])]
+        command = ["nullforest", "select", *map(str, data), *reading.words(target)]
+        command += ["--groups", groups] if groups else []
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += growing.words(forest.settings, forest.n_trees)
         # Files first: a closed terminal must not cost the work of hours.
         written, well = (resumable or outputs).write(
             selection,
-            lambda: page_of(forest, selection, results.data, growing, data[0].name, command, link),
+            lambda: page_of(forest, selection, results.data, settings, data[0].name, command, link),
             results.writers(selection),
         )
     screen.show(selection)

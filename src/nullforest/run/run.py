@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic, perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,11 @@ from nullforest.forest.grower import Grower
 from nullforest.forest.settings import MOST_TREES, ForestSettings
 from nullforest.run import backends
 from nullforest.run.forest import Forest
-from nullforest.run.forest_checkpoint import ForestCheckpoint
 from nullforest.run.schedule import FixedNumber, Question, Schedule, State, UntilSettled
 from nullforest.selection.selection import Selection
+
+if TYPE_CHECKING:
+    from nullforest.run.forest_checkpoint import ForestCheckpoint
 
 #: Null models for which a forest may have shadows.
 _WITH_SHADOWS = ("auto", "shadows")

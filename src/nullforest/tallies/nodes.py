@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from nullforest._util.errors import InputError
+from nullforest._util.words import Setting
 from nullforest.tallies.levels import levels_of_cuts
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS, Names, Tally
 
@@ -234,7 +235,10 @@ def needs_samples(n_samples: int | None, stored: int | None) -> int:
     number = stored if n_samples is None else n_samples
     if number is None:
         raise InputError(
-            "This forest does not store its number of training samples; give n_samples."
+            "This forest does not store its number of training samples; give ",
+            Setting("n_samples"),
+            ".",
+            setting="n_samples",
         )
     if not isinstance(number, int | np.integer) or not 1 <= number <= 2**62:
         raise InputError(f"n_samples = {number!r:.60} must be a whole number of samples.")

@@ -144,6 +144,7 @@ class TableFile:
         *_, before, self.kind = ["", "", *(suffix.lower() for suffix in path.suffixes)]
         if self.kind in _COMPRESSED and before in _SEPARATORS:
             self.kind = before
+        self._form = self.kind.lstrip(".").upper()
         if self.kind in _SEPARATORS:
             with reading(path, self._form):
                 self._read_header()
@@ -153,10 +154,6 @@ class TableFile:
             )
         elif decimal is not None:
             raise self._no_text("decimal")
-
-    @property
-    def _form(self) -> str:
-        return self.kind.lstrip(".").upper()
 
     def _no_text(self, setting: str) -> InputError:
         words = f"{self.path} is no table of text; leave out "

@@ -48,11 +48,11 @@ def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fea
 
 def _read_omics(path: Path, kind: str) -> FeatureMatrix:
     if kind == "plink":
-        from nullforest.data.readers.omics.plink import read_plink
+        from nullforest.data.readers.omics.genotypes import read_plink
 
         return read_plink(path)
     if kind == "vcf":
-        from nullforest.data.readers.omics.vcf import read_vcf
+        from nullforest.data.readers.omics.genotypes import read_vcf
 
         return read_vcf(path)
     from nullforest.data.readers.omics.cell_ranger import read_10x_h5, read_10x_mtx
@@ -73,6 +73,6 @@ def _read_images(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fe
     if kind == "nifti" or (kind == "mgh" and min(load(paths[0]).shape[:3]) > 1):
         options.refuse(("mesh",), "volumes")
         return read_volumes(paths, mask)
-    from nullforest.data.readers.images.overlays import read_overlays
+    from nullforest.data.readers.images.surfaces import read_overlays
 
     return read_overlays(paths, mask, mesh)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, refused
 
 
 def independent(
@@ -64,8 +64,8 @@ def independent(
     if n_features < 1:
         raise InputError(f"n_features = {n_features} must be at least 1.")
     if not 0 <= n_relevant <= n_features:
-        raise InputError(
-            f"n_relevant = {n_relevant} must lie between 0 and the {n_features} features."
+        raise refused(
+            "n_relevant", n_relevant, f"must lie between 0 and the {n_features} features."
         )
     if not sigma > 0:
         raise InputError(f"sigma = {sigma} must be positive.")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.errors import InputError
+from nullforest._util.errors import InputError, refused
 from nullforest.datasets.simulate.independent import float_type
 
 
@@ -70,8 +70,8 @@ def survival(
         if given < least:
             raise InputError(f"{name} = {given} must be at least {least}.")
     if not 0 <= n_relevant <= n_features:
-        raise InputError(
-            f"n_relevant = {n_relevant} must lie between 0 and the {n_features} features."
+        raise refused(
+            "n_relevant", n_relevant, f"must lie between 0 and the {n_features} features."
         )
     if not (hazard_ratio > 0 and math.isfinite(hazard_ratio)):
         raise InputError(f"hazard_ratio = {hazard_ratio} must be positive; 1 is no effect.")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import reading
-from nullforest.data.readers.images.overlays import read_overlay
-from nullforest.data.readers.images.surface_mesh import load_mesh
+from nullforest.data.readers.images.surfaces import load_mesh, read_overlay
 from nullforest.data.readers.images.volumes import load
 
 #: Brain structure of a CIFTI file whose vertices are taken.

@@ -13,12 +13,23 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.files import reading, writing_beside
 from nullforest._util.progress import progress_bar
+from nullforest._util.words import Setting
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.images.atlases import named_regions, region_names
-from nullforest.data.readers.images.geometry import Floats, nibabel, touching, touching_voxels
-from nullforest.data.readers.images.overlays import SurfaceGeometry, SurfacePart
+from nullforest.data.readers.images.geometry import (
+    Floats,
+    named_regions,
+    nibabel,
+    region_names,
+    touching,
+    touching_voxels,
+)
 from nullforest.data.readers.images.subjects import subjects_of
-from nullforest.data.readers.images.surface_mesh import SurfaceMesh, meshes_of
+from nullforest.data.readers.images.surfaces import (
+    SurfaceGeometry,
+    SurfaceMesh,
+    SurfacePart,
+    meshes_of,
+)
 from nullforest.data.readers.images.volumes import load
 
 if TYPE_CHECKING:
@@ -84,16 +95,16 @@ class GrayordinateGeometry:
         for structure, mesh in self.meshes.items():
             if mesh is None:
                 raise InputError(
-                    "Clusters on a surface need its mesh; give --mesh for each cortical surface, "
-                    "the left one first."
+                    "Clusters on a surface need its mesh; give ",
+                    Setting("mesh"),
+                    " for each cortical surface, the left one first.",
                 )
             here = np.flatnonzero(self._of(structure))
             number = np.full(len(mesh.coordinates), -1, np.int64)
             number[self.axis.vertex[here]] = here
-            a, b = (number[end] for end in mesh.edges())
-            both = (a >= 0) & (b >= 0)
-            one.append(a[both])
-            other.append(b[both])
+            a, b = mesh.pairs(number)
+            one.append(a)
+            other.append(b)
         voxels = np.flatnonzero(self.axis.volume_mask)
         if len(voxels):
             a, b = touching_voxels(np.asarray(self.axis.voxel[voxels], np.int64))
@@ -114,8 +125,8 @@ class GrayordinateGeometry:
                 f"The atlas {atlas[0]} has other brain models than the data; give an atlas on the "
                 "same grayordinates."
             )
-        known = {int(key): str(text) for key, (text, _) in label_axis.label[0].items()}
-        return named_regions(labels, known if names is None else region_names(names), str(atlas[0]))
+        texts = {int(key): str(text) for key, (text, _) in label_axis.label[0].items()}
+        return named_regions(labels, texts if names is None else region_names(names), str(atlas[0]))
 
     def save(
         self, folder: Path, name: str, values: NDArray[Any], outside: float = 0.0
@@ -141,7 +152,9 @@ class GrayordinateGeometry:
             order = np.argsort(self.axis.vertex[here])
             shown.append(np.asarray(values, float)[here][order])
         if not parts:
-            raise InputError("The file has no cortical surface to draw; leave out --plot.")
+            raise InputError(
+                "The file has no cortical surface to draw; leave out ", Setting("plot"), "."
+            )
         return SurfaceGeometry(tuple(parts)).draw(np.concatenate(shown), threshold, title)
 
     def _of(self, structure: str) -> NDArray[np.bool_]:
@@ -150,8 +163,6 @@ class GrayordinateGeometry:
 
 def read_grayordinates(paths: Sequence[Path], mesh: Sequence[Path] = ()) -> FeatureMatrix:
     """Vertices and voxels of dense scalars as features; parameters as for surfaces."""
-    import pandas as pd
-
     rows: list[NDArray[np.float32]] = []
     axis = scalars = header = None
     with progress_bar("Reading images") as tell:
@@ -159,13 +170,13 @@ def read_grayordinates(paths: Sequence[Path], mesh: Sequence[Path] = ()) -> Feat
             tell(place, len(paths))
             image = load(path)
             with reading(path, "CIFTI"):
-                own = image.header.get_axis(1)
+                models = image.header.get_axis(1)
                 values = np.asarray(image.dataobj, np.float32)
-            if not hasattr(own, "volume_mask"):
+            if not hasattr(models, "volume_mask"):
                 raise InputError(f"{path} holds no dense scalars; give a .dscalar.nii file.")
             if axis is None:
-                axis, scalars, header = own, image.header.get_axis(0), image.nifti_header
-            elif own != axis:
+                axis, scalars, header = models, image.header.get_axis(0), image.nifti_header
+            elif models != axis:
                 raise InputError(
                     f"{path} and {paths[0]} have different brain models; bring all samples to one "
                     "set of grayordinates first."
@@ -186,13 +197,4 @@ def read_grayordinates(paths: Sequence[Path], mesh: Sequence[Path] = ()) -> Feat
         names = [str(name) for name in getattr(scalars, "name", [])]
         numbered = len(set(names)) < len(X)
         names = [f"map {i}" for i in range(len(X))] if numbered else names
-    samples = pd.DataFrame(index=pd.Index(names))
-    samples.attrs["numbered"] = numbered
-    return FeatureMatrix(
-        X=X,
-        feature_names=geometry.names,
-        samples=samples,
-        annotations=geometry.coordinates(),
-        geometry=geometry,
-        unit="grayordinate",
-    )
+    return FeatureMatrix.of_image(X, geometry, names, "grayordinate", numbered=numbered)

@@ -11,8 +11,6 @@ _SUBJECT = re.compile(r"(?<![A-Za-z0-9])sub-[A-Za-z0-9]+")
 _ENDINGS = re.compile(
     r"(\.(dscalar|dtseries|func|shape|label))?\.(nii|gii|mgh|mgz|img|hdr)(\.gz)?$", re.IGNORECASE
 )
-#: Names of FreeSurfer's files of one value per vertex, which have no ending of their own.
-FREESURFER = re.compile(r"^[lr]h\.(thickness|curv|sulc|area|volume|avg_curv|w-g\.pct|jacobian)")
 _LEFT = re.compile(r"(^|[/._-])(lh|L|hemi-L)(?=[._-]|$)")
 _RIGHT = re.compile(r"(^|[/._-])(rh|R|hemi-R)(?=[._-]|$)")
 
@@ -22,7 +20,6 @@ def subjects_of(paths: Sequence[Path]) -> list[str]:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> subjects_of([Path("sub-01/anat/sub-01_T1w.nii.gz"), Path("sub-02/anat/sub-02_T1w.nii.gz")])
     ['sub-01', 'sub-02']
     >>> subjects_of([Path("anna/surf/lh.thickness"), Path("bob/surf/lh.thickness")])
@@ -30,9 +27,9 @@ def subjects_of(paths: Sequence[Path]) -> list[str]:
     >>> subjects_of([Path("anna.nii.gz"), Path("bob.nii")])
     ['anna', 'bob']
     """
-    found = [_SUBJECT.findall(str(path)) for path in paths]
-    if all(found):
-        return [names[-1] for names in found]
+    subjects = [_SUBJECT.findall(str(path)) for path in paths]
+    if all(subjects):
+        return [names[-1] for names in subjects]
     stems = [_ENDINGS.sub("", path.name) for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -49,7 +46,6 @@ def hemisphere_of(path: Path) -> str:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> [hemisphere_of(Path(name)) for name in ("lh.area", "sub-1_hemi-R_thick.gii", "x.gii")]
     ['left', 'right', '']
     """

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import reading, writing_beside
 from nullforest._util.progress import progress_bar
+from nullforest._util.words import Setting
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.images.atlases import named_regions, region_names
-from nullforest.data.readers.images.geometry import Floats, Ints, nibabel, touching, touching_voxels
+from nullforest.data.readers.images.geometry import (
+    Floats,
+    Ints,
+    named_regions,
+    nibabel,
+    region_names,
+    touching,
+    touching_voxels,
+)
 from nullforest.data.readers.images.subjects import subjects_of
 
 if TYPE_CHECKING:
@@ -69,7 +77,9 @@ class VolumeGeometry:
 
     def regions(self, atlas: Sequence[Path], names: Path | None) -> NDArray[np.str_]:
         """Region of each voxel's middle, on whatever grid the atlas is."""
-        (path,) = _single(atlas)
+        if len(atlas) != 1:
+            raise InputError(f"{len(atlas)} atlases were given for one volume; give one.")
+        path = atlas[0]
         image = load(path)
         if len(image.shape) != 3:
             raise InputError(f"The atlas {path} has {len(image.shape)} axes; give labels in 3-D.")
@@ -78,9 +88,9 @@ class VolumeGeometry:
         place = np.rint(_moved(np.linalg.inv(image.affine), _moved(self.affine, self.ijk)))
         place = place.astype(np.int64)
         inside = ((place >= 0) & (place < labels.shape)).all(axis=1)
-        found = np.zeros(len(place), np.int64)
-        found[inside] = labels[tuple(place[inside].T)]
-        return named_regions(found, None if names is None else region_names(names), str(path))
+        label = np.zeros(len(place), np.int64)
+        label[inside] = labels[tuple(place[inside].T)]
+        return named_regions(label, None if names is None else region_names(names), str(path))
 
     def image(self, values: NDArray[Any], outside: float = 0.0) -> Any:
         """A NIfTI image of one value per voxel, and one outside the mask."""
@@ -130,8 +140,6 @@ def read_volumes(paths: Sequence[Path], mask: Path | None = None) -> FeatureMatr
         Image of the voxels to use, those that are not 0. Without it: voxels that are not 0 in all
         images.
     """
-    import pandas as pd
-
     images = [load(path) for path in paths]
     first = images[0]
     stacked = len(first.shape) == 4 and first.shape[3] > 1
@@ -144,7 +152,7 @@ def read_volumes(paths: Sequence[Path], mask: Path | None = None) -> FeatureMatr
         _check_grid(path, image, paths[0], first)
     used = _mask(mask, paths[0], first) if mask is not None else _nonzero(paths, images)
     if not used.any():
-        raise InputError("The mask leaves no voxel; give another --mask.")
+        raise InputError("The mask leaves no voxel; give another ", Setting("mask"), ".")
     n = first.shape[3] if stacked else len(paths)
     X = np.empty((n, int(used.sum())), np.float32)
     with progress_bar("Reading images") as tell:
@@ -153,22 +161,11 @@ def read_volumes(paths: Sequence[Path], mask: Path | None = None) -> FeatureMatr
             X[row] = volume[used]
     geometry = VolumeGeometry(used, np.asarray(first.affine, float), _nifti_header(first))
     names = [f"volume {i}" for i in range(n)] if stacked else subjects_of(paths)
-    samples = pd.DataFrame(index=pd.Index(names))
-    samples.attrs["numbered"] = stacked
-    return FeatureMatrix(
-        X=X,
-        feature_names=geometry.names,
-        samples=samples,
-        annotations=geometry.coordinates(),
-        geometry=geometry,
-        unit="voxel",
-    )
+    return FeatureMatrix.of_image(X, geometry, names, "voxel", numbered=stacked)
 
 
 def load(path: Path) -> Any:
     """An image whose header could be read."""
-    if not path.exists():
-        raise InputError(f"There is no file {path}; check the path.")
     with reading(path, "an image"):
         if path.suffix.lower() in (".mgh", ".mgz"):
             # From memory: nibabel would leave the file open until the image is collected.
@@ -239,12 +236,6 @@ def _nifti_header(image: Any) -> Any:
 
 def _moved(affine: Floats, points: NDArray[Any]) -> Floats:
     return np.asarray(points @ affine[:3, :3].T + affine[:3, 3], float)
-
-
-def _single(atlas: Sequence[Path]) -> Sequence[Path]:
-    if len(atlas) != 1:
-        raise InputError(f"{len(atlas)} atlases were given for one volume; give one.")
-    return atlas
 
 
 def _by(shape: Sequence[int]) -> str:

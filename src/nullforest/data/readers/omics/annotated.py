@@ -10,7 +10,7 @@ import numpy as np
 from nullforest._util.column_store import ColumnStore
 from nullforest._util.errors import InputError, optional
 from nullforest._util.files import reading
-from nullforest._util.words import listed
+from nullforest._util.words import Setting, listed
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.formats import texts_of
 
@@ -53,17 +53,18 @@ def matrix_of(
     >>> matrix_of(data).feature_names.tolist()
     ['0', '1', '2']
     """
-    known = list(data.layers)
+    layers = list(data.layers)
     raw = takes_raw(data, layer)
-    if layer is not None and layer not in known and not raw:
-        has = f"it has {listed(known)}" if known else "it has none"
+    if layer is not None and layer not in layers and not raw:
+        has = f"it has {listed(layers)}" if layers else "it has none"
         raise InputError(f"{source} has no layer {layer!r}; {has}.")
     part = data.raw if raw else data
     inner = part.X if layer is None or raw else data.layers[layer]
     if inner is None:
         raise InputError(
-            f"{source} holds no matrix X; name a layer with --layer"
-            f"{f', such as {known[0]}' if known else ''}."
+            f"{source} holds no matrix X; name a layer with ",
+            Setting("layer", layers[0] if layers else None),
+            ".",
         )
     identifiers = texts_of(part.var_names)
     if len(np.unique(identifiers)) < len(identifiers):

@@ -19,8 +19,6 @@ def read_10x_h5(path: Path) -> FeatureMatrix:
     from scipy.sparse import csr_array
 
     h5py = optional("h5py", "omics", "Reading 10x files")
-    if not path.exists():
-        raise InputError(f"There is no file {path}; check the path.")
     with reading(path, "a 10x matrix"), h5py.File(path, "r") as file:
         groups = [key for key in file if "indptr" in file[key] and "barcodes" in file[key]]
         if len(groups) != 1:

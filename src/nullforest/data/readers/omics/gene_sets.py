@@ -10,7 +10,7 @@ import numpy as np
 
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading
-from nullforest._util.words import listed
+from nullforest._util.words import Setting, listed
 
 
 def read_gmt(path: Any) -> dict[str, list[str]]:
@@ -59,25 +59,26 @@ def members_of(
     {'a': [1]}
     """
     places: dict[str, list[int]] = {}
-    for known in (symbols, names):  # a name, where there is one, comes before a symbol
-        if known is not None:
-            own: dict[str, list[int]] = {}
-            for place, name in enumerate(known):
-                own.setdefault(str(name), []).append(place)
-            places |= own
+    for texts in (symbols or (), names):  # a name, where there is one, comes before a symbol
+        named: dict[str, list[int]] = {}
+        for place, text in enumerate(texts):
+            named.setdefault(str(text), []).append(place)
+        places |= named
     genes = list(dict.fromkeys(gene for members in sets.values() for gene in members))
     unknown = [gene for gene in genes if gene not in places]
     if len(unknown) == len(genes):
         raise InputError(
             f"{source} name no gene of the data: {listed(unknown)} against "
             f"{listed(list(names))}; give sets of the same kind of names, or the column of symbols "
-            "with --names."
+            "with ",
+            Setting("annotations"),
+            ".",
         )
-    found = {
+    members_by_set = {
         name: sorted({place for gene in members for place in places.get(gene, ())})
         for name, members in sets.items()
     }
-    empty = [name for name, members in found.items() if not members]
+    empty = [name for name, members in members_by_set.items() if not members]
     notes = []
     if unknown:
         notes.append(
@@ -86,13 +87,13 @@ def members_of(
         )
     if empty:
         notes.append(f"{len(empty)} sets have no gene of the data: {listed(empty)}.")
-    whole = [name for name, members in found.items() if len(members) == len(names)]
+    whole = [name for name, members in members_by_set.items() if len(members) == len(names)]
     if whole:
         notes.append(f"Sets of all genes were left out: {listed(whole)}.")
-    kept = {n: m for n, m in found.items() if 0 < len(m) < len(names)}
-    if not kept:
+    groups = {n: m for n, m in members_by_set.items() if 0 < len(m) < len(names)}
+    if not groups:
         raise InputError(f"{source} leave no group of features; give other sets.")
-    return kept, notes
+    return groups, notes
 
 
 def region_groups(regions: Any) -> dict[str, list[int]]:

@@ -1,29 +1,119 @@
-"""Overlays: values at the vertices of a surface, in GIFTI, MGH and FreeSurfer's own files."""
+"""Surfaces: values at the vertices of meshes, in GIFTI, MGH and FreeSurfer's own files."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nullforest._util.errors import InputError, optional
+from nullforest._util.errors import InputError, MissingExtraError, optional
 from nullforest._util.files import reading, writing_beside
 from nullforest._util.progress import Report, progress_bar, step_of
+from nullforest._util.words import Setting
 from nullforest.data.readers.feature_matrix import FeatureMatrix
-from nullforest.data.readers.images.atlases import named_regions, region_names
-from nullforest.data.readers.images.geometry import Floats, Ints, nibabel, touching
+from nullforest.data.readers.images.geometry import (
+    Floats,
+    Ints,
+    named_regions,
+    nibabel,
+    region_names,
+    touching,
+)
 from nullforest.data.readers.images.subjects import hemisphere_of, subjects_of
-from nullforest.data.readers.images.surface_mesh import SurfaceMesh, background, meshes_of
 from nullforest.data.readers.images.volumes import load
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
+
+
+#: Vertices of a hemisphere of fsaverage5, which comes with nilearn.
+_FSAVERAGE5 = 10_242
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceMesh:
+    """Coordinates of the vertices, the triangles between them, and a shape to draw."""
+
+    coordinates: Floats
+    faces: Ints
+    inflated: Floats | None = None
+
+    def pairs(self, number: Ints) -> tuple[Ints, Ints]:
+        """Pairs of features whose vertices a triangle joins, each once.
+
+        `number` is the feature of each vertex, −1 where it is none.
+        """
+        corners = self.faces
+        edges = np.vstack([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        edges = number[np.unique(np.sort(edges, axis=1), axis=0)]
+        edges = edges[(edges >= 0).all(axis=1)]
+        return edges[:, 0], edges[:, 1]
+
+
+def load_mesh(path: Path) -> SurfaceMesh:
+    """Read a surface: GIFTI (.surf.gii) or FreeSurfer (lh.white, lh.pial, lh.inflated)."""
+    with reading(path, "a surface"):
+        if path.name.lower().endswith((".gii", ".gii.gz")):
+            points, faces = nibabel().load(path).agg_data(("pointset", "triangle"))
+            if np.ndim(points) != 2 or np.ndim(faces) != 2:
+                raise InputError(f"{path} holds no surface; give a .surf.gii file.")
+        else:
+            points, faces = nibabel().freesurfer.read_geometry(str(path))
+    return SurfaceMesh(np.asarray(points, float), np.asarray(faces, np.int64))
+
+
+def meshes_of(
+    given: Sequence[Path], hemispheres: Sequence[str], sizes: Sequence[int]
+) -> list[SurfaceMesh | None]:
+    """A mesh for each hemisphere: the one given, fsaverage5 by its number of vertices, or None."""
+    if given and len(given) != len(hemispheres):
+        sides = " and ".join(side or "one surface" for side in hemispheres)
+        raise InputError(
+            f"{len(given)} meshes were given with ",
+            Setting("mesh"),
+            f" for {sides}; give one for each, in this order.",
+            setting="mesh",
+        )
+    meshes: list[SurfaceMesh | None] = []
+    for place, (side, size) in enumerate(zip(hemispheres, sizes, strict=True)):
+        if given:
+            mesh = load_mesh(given[place])
+            if len(mesh.coordinates) != size:
+                raise InputError(
+                    f"{given[place]} has {len(mesh.coordinates)} vertices and the data {size}; "
+                    "give the mesh that they belong to."
+                )
+            meshes.append(mesh)
+        else:
+            meshes.append(_fsaverage5(side) if size == _FSAVERAGE5 else None)
+    return meshes
+
+
+def _fsaverage5(hemisphere: str) -> SurfaceMesh | None:
+    try:
+        datasets = optional("nilearn.datasets", "neuro", "The fsaverage5 surface")
+    except MissingExtraError:
+        return None
+    files = datasets.fetch_surf_fsaverage("fsaverage5")
+    side = hemisphere or "left"
+    inflated = load_mesh(Path(files[f"infl_{side}"])).coordinates
+    return replace(load_mesh(Path(files[f"pial_{side}"])), inflated=inflated)
+
+
+def background(hemisphere: str, size: int) -> NDArray[np.float64] | None:
+    """Sulcal depth of fsaverage5, to shade a figure with; None for other meshes."""
+    if size != _FSAVERAGE5:
+        return None
+    datasets = optional("nilearn.datasets", "neuro", "Drawing a surface")
+    files = datasets.fetch_surf_fsaverage("fsaverage5")
+    path = files[f"sulc_{hemisphere or 'left'}"]
+    return np.asarray(nibabel().load(path).agg_data(), float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +159,15 @@ class SurfaceGeometry:
         for part in self.parts:
             if part.mesh is None:
                 raise InputError(
-                    "Clusters on a surface need its mesh; give it with --mesh (.surf.gii, lh.pial)."
+                    "Clusters on a surface need its mesh; give it with ",
+                    Setting("mesh"),
+                    " (.surf.gii, lh.pial).",
                 )
             number = np.full(len(part.used), -1, np.int64)
             number[part.used] = before + np.arange(part.used.sum())
-            a, b = (number[end] for end in part.mesh.edges())
-            both = (a >= 0) & (b >= 0)
-            one.append(a[both])
-            other.append(b[both])
+            a, b = part.mesh.pairs(number)
+            one.append(a)
+            other.append(b)
             before += int(part.used.sum())
         return touching(np.concatenate(one), np.concatenate(other), before)
 
@@ -84,20 +175,21 @@ class SurfaceGeometry:
         """Region of each vertex: .annot or .label.gii, a file for each hemisphere."""
         if len(atlas) != len(self.parts):
             raise InputError(
-                f"{len(atlas)} atlases were given for {len(self.parts)} surfaces; give --atlas for "
-                "each, the left one first."
+                f"{len(atlas)} atlases were given for {len(self.parts)} surfaces; give ",
+                Setting("atlas"),
+                " for each, the left one first.",
             )
-        own = None if names is None else region_names(names)
-        found = []
+        texts = None if names is None else region_names(names)
+        regions = []
         for path, part in zip(atlas, self.parts, strict=True):
-            labels, known = _labels(path)
+            labels, texts_of_file = _labels(path)
             if len(labels) != len(part.used):
                 raise InputError(
                     f"The atlas {path} has {len(labels)} vertices and the data {len(part.used)}; "
                     "give an atlas on the mesh of the data."
                 )
-            found.append(named_regions(labels[part.used], own or known, str(path)))
-        return np.concatenate(found)
+            regions.append(named_regions(labels[part.used], texts or texts_of_file, str(path)))
+        return np.concatenate(regions)
 
     def split(self, values: NDArray[Any], outside: float = 0.0) -> list[NDArray[Any]]:
         """The values of each part on all of its vertices; `outside` where they are no features."""
@@ -126,7 +218,9 @@ class SurfaceGeometry:
     def draw(self, values: Floats, threshold: float, title: str) -> Any:
         """Each surface from outside and from the middle, inflated where such a shape is known."""
         if any(part.mesh is None for part in self.parts):
-            raise InputError("A figure of a surface needs its mesh; give it with --mesh.")
+            raise InputError(
+                "A figure of a surface needs its mesh; give it with ", Setting("mesh"), "."
+            )
         pyplot = optional("matplotlib.pyplot", "neuro", "Drawing a surface")
         whole = self.split(np.asarray(values, float))
         rows = len(self.parts)
@@ -195,20 +289,19 @@ def read_overlays(
     mesh : sequence of Path
         The surface of each hemisphere, the left one first. fsaverage5 is known by its vertices.
     """
-    import pandas as pd
-
     sides = sorted({hemisphere_of(path) for path in paths})
     if "" in sides and len(sides) > 1:
         raise InputError(
             "Some files name their hemisphere and some do not; begin all names with lh. or rh."
         )
     if mask is not None and len(sides) > 1:
-        raise InputError("--mask is for a single surface; leave it out with both hemispheres.")
+        words = " is for a single surface; leave it out with both hemispheres."
+        raise InputError(Setting("mask"), words, setting="mask")
     parts, matrices, names, numbered = [], [], None, False
     with progress_bar("Reading surfaces") as tell:
         for place, side in enumerate(sides):
-            own = [path for path in paths if hemisphere_of(path) == side]
-            matrix, subjects, numbered = _stacked(own, step_of(tell, place, len(sides)))
+            of_side = [path for path in paths if hemisphere_of(path) == side]
+            matrix, subjects, numbered = _stacked(of_side, step_of(tell, place, len(sides)))
             if names is not None and names != subjects:
                 raise InputError(
                     f"The {sides[0]} hemisphere has {len(names)} samples and the {side} one "
@@ -222,16 +315,8 @@ def read_overlays(
     geometry = SurfaceGeometry(
         tuple(SurfacePart(p.hemisphere, p.used, m) for p, m in zip(parts, meshes, strict=True))
     )
-    samples = pd.DataFrame(index=pd.Index(names or []))
-    samples.attrs["numbered"] = numbered
-    return FeatureMatrix(
-        X=np.hstack(matrices) if len(matrices) > 1 else matrices[0],
-        feature_names=geometry.names,
-        samples=samples,
-        annotations=geometry.coordinates(),
-        geometry=geometry,
-        unit="vertex",
-    )
+    X = np.hstack(matrices) if len(matrices) > 1 else matrices[0]
+    return FeatureMatrix.of_image(X, geometry, names or [], "vertex", numbered=numbered)
 
 
 def _stacked(paths: Sequence[Path], tell: Report) -> tuple[NDArray[np.float32], list[str], bool]:
@@ -257,8 +342,6 @@ def _stacked(paths: Sequence[Path], tell: Report) -> tuple[NDArray[np.float32], 
 
 def read_overlay(path: Path) -> NDArray[np.float32]:
     """Maps × vertices of one file."""
-    if not path.exists():
-        raise InputError(f"There is no file {path}; check the path.")
     name = path.name.lower()
     with reading(path, "an overlay"):
         if name.endswith((".gii", ".gii.gz")):
@@ -266,7 +349,9 @@ def read_overlay(path: Path) -> NDArray[np.float32]:
             if not arrays or any(array.ndim != 1 for array in arrays):
                 raise InputError(
                     f"{path} holds a surface, not values at its vertices; give a .func.gii or "
-                    ".shape.gii file, and this one as --mesh."
+                    ".shape.gii file, and this one as ",
+                    Setting("mesh"),
+                    ".",
                 )
             return np.stack(arrays).astype(np.float32)
         if name.endswith((".mgh", ".mgz")):
@@ -287,13 +372,11 @@ def _mask(path: Path, vertices: int) -> NDArray[np.bool_]:
 
 def _labels(path: Path) -> tuple[Ints, dict[int, str] | None]:
     """Label of each vertex, and the names that the file has for them."""
-    if not path.exists():
-        raise InputError(f"There is no file {path}; check the path.")
     with reading(path, "an atlas"):
         if path.name.endswith(".annot"):
             labels, _, texts = nibabel().freesurfer.read_annot(str(path))
-            known = {place + 1: text.decode() for place, text in enumerate(texts)}
-            return np.asarray(labels, np.int64) + 1, known  # -1 is no region
+            names = {place + 1: text.decode() for place, text in enumerate(texts)}
+            return np.asarray(labels, np.int64) + 1, names  # -1 is no region
         if path.name.lower().endswith((".gii", ".gii.gz")):
             image = nibabel().load(path)
             named = image.labeltable.get_labels_as_dict()
