@@ -171,7 +171,7 @@ def test_other_bad_targets_are_refused():
         with pytest.raises(nf.InputError, match=words):
             nf.grow(X, target, trees=5)
     for words, target, setting in [
-        ("omit task= and criterion=", y, {"criterion": "gini"}),
+        ("omit it, or use 'logrank'", y, {"criterion": "gini"}),
         ("class_weight", y, {"class_weight": "balanced"}),
         ("needs events and times", time, {"criterion": "logrank"}),
     ]:

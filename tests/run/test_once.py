@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import nullforest as nf
 from nullforest.cli.app import app
 
-#: What is made once: module and function, and how often at most in any other way.
+#: What is made once: module and function.
 ONCE = {
     ("data/targets.py", "as_target"),
     ("forest/settings.py", "ForestSettings.__post_init__"),

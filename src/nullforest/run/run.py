@@ -306,14 +306,9 @@ class Run:
     @property
     def _usual(self) -> bool:
         """Whether the number of shadows is left to the number of features."""
-        usual = ForestSettings()
-        return (
-            self.settings.trees == "auto"
-            and not self.keep_trees
-            and all(
-                getattr(self.settings, name) == getattr(usual, name)
-                for name in ("draw", "pool", "probes")
-            )
+        usual = {"trees": "auto", "draw": "node", "pool": None, "probes": "auto"}
+        return not self.keep_trees and all(
+            getattr(self.settings, name) == value for name, value in usual.items()
         )
 
 
