@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nullforest.cli.options import Growing, in_shell
+from nullforest.cli.options import in_shell
 from nullforest.cli.resume import Resumable
 from nullforest.cli.screen import Screen
 from nullforest.data.dataset import Dataset
@@ -36,8 +36,6 @@ def answer(
     too. One that is `resumable` is kept in a folder meanwhile.
     """
     oob = watched or resumable is not None
-    # Values on disk are copied by columns only where out-of-bag errors are wanted.
-    data = replace(data, n_jobs=jobs, keep_values=oob)
     checkpoint = None if resumable is None else resumable.begin(data, settings, oob=oob)
     with screen.progress("Growing trees") as progress:
         run = Run(
@@ -61,18 +59,17 @@ def page_of(
     forest: Forest,
     selection: Selection,
     data: Dataset,
-    growing: Growing,
+    share: float,
     source: str,
     command: Sequence[str],
     link: str | None = None,
 ) -> str:
-    """The page of a run."""
+    """The page of a run, whose trees each saw a share of the samples."""
     from nullforest.report import render, summarize
     from nullforest.report.maps import drawings_of
 
     settings, target = forest.settings, data.target
     drawn = "with replacement" if settings.replace else "without replacement"
-    share = growing.settings.samples
     facts: dict[str, Any] = {"data": source, "target": target.name, "task": target.task}
     if data.block_name is not None:
         facts["blocks"] = data.block_name

@@ -41,7 +41,7 @@ def demo(
     from nullforest.datasets import load_leukemia_sex
     from nullforest.run.schedule import Question
 
-    growing = options.Growing(seed=seed)
+    settings = options.Growing(seed=seed).settings
     screen = Screen()
     with screen.waiting("Reading the embedded leukaemia data"):
         leukemia = load_leukemia_sex()
@@ -51,12 +51,14 @@ def demo(
             feature_names=leukemia.feature_names,
             annotations=DataFrame({"symbol": leukemia.gene_symbols}),
             name="sex",
+            n_jobs=jobs,
         )
-    forest, selection = answer(data, growing.settings, Question(), screen, jobs=jobs, watched=True)
+    forest, selection = answer(data, settings, Question(), screen, jobs=jobs, watched=True)
     command = ["nullforest", "demo", "--seed", str(seed)]
     source = "the embedded leukaemia data"
     written, well = outputs.write(
-        selection, lambda: page_of(forest, selection, data, growing, source, command, GENES)
+        selection,
+        lambda: page_of(forest, selection, data, settings.samples, source, command, GENES),
     )
     screen.show(selection)
     hits = int((selection.support & leukemia.known).sum())
