@@ -183,6 +183,8 @@ def _target(
         survival = survival_of(y, name)
         if survival is not None:
             return _survival(survival, n_samples, criterion, weight, class_weight)
+    # A criterion that is given takes any number of classes.
+    most = max(2, n_samples // LEAST_CLASS) if criterion == "auto" else n_samples
     if task != "auto" and criterion == "auto":
         criterion = "gini" if task == "classification" else "variance"
     if criterion == "logrank":
@@ -208,7 +210,7 @@ def _target(
         numbers = _numbers(array, subject)
         flat = array.ndim == 1
         return Target("variance", numbers, flat=flat, weight=weight, notes=notes)
-    codes, classes = _classes(array, subject)
+    codes, classes = _classes(array, subject, most)
     if class_weight is not None:
         weight = _with_class_weight(weight, codes, classes, class_weight)
     chosen: Criterion = "gini" if criterion == "gini" else "entropy"
@@ -332,7 +334,9 @@ def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
     return array
 
 
-def _classes(array: NDArray[Any], subject: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _classes(
+    array: NDArray[Any], subject: str, most: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     if array.ndim == 2:
         raise InputError(
             f"{subject} has several columns; Gini and entropy take one column of classes."
@@ -345,7 +349,7 @@ def _classes(array: NDArray[Any], subject: str) -> tuple[NDArray[np.int64], NDAr
         ) from None
     if len(classes) < 2:
         raise _constant(array, subject)
-    if len(classes) > max(2, len(array) // LEAST_CLASS):
+    if len(classes) > most:
         numbers = array.dtype.kind in "iuf"
         raise InputError(
             Sentence(
