@@ -2,10 +2,7 @@
 
 from time import monotonic
 
-import numpy as np
-
 from nullforest.evaluation.baselines.comparison import Answer, Problem, Test
-from nullforest.forest.settings import resolved_number
 from nullforest.selection.error_rates import decide
 from studies.packages.boruta_py import BorutaPy
 from studies.packages.package import OtherPackage, PackageResult, PackageTask
@@ -42,11 +39,11 @@ def compared(package: OtherPackage) -> Test:
             raise ValueError(f"{package.title} does not take survival times")
         result = package.run(
             PackageTask(
-                X=problem.table.matrix,
-                y=np.asarray(problem.y) if survival is None else survival,
+                X=problem.data.table.matrix,
+                y=problem.data.target.y,
                 classes=forest.classes is not None,
                 trees=forest.n_trees,
-                candidates=resolved_number(forest.settings.candidates),
+                candidates=forest.settings.candidates,
                 samples=int(forest.settings.samples),
                 replace=forest.settings.replace,
                 permutations=problem.permutations,
