@@ -44,14 +44,14 @@ people = pd.DataFrame(
 people.to_csv(folder / "participants.tsv", sep="\t", index=False)
 
 # %%
-# One command reads them and writes the maps.
+# One command reads them and writes the maps, and the clusters beside them.
 
 command = [sys.executable, "-m", "nullforest", "select", str(folder / "sub-*_t1.nii.gz")]
 command += ["--target", "group", "--sample-table", str(folder / "participants.tsv")]
 command += ["--mask", str(folder / "mask.nii.gz"), "--maps", str(folder / "maps")]
-command += ["--clusters", str(folder / "clusters.csv"), "--quiet"]
+command += ["--quiet"]
 subprocess.run(command, check=True)
-print(pd.read_csv(folder / "clusters.csv").to_string(index=False))
+print(pd.read_csv(folder / "maps" / "clusters.csv").to_string(index=False))
 
 # %%
 

@@ -5,7 +5,6 @@ from time import monotonic
 import numpy as np
 
 from nullforest.evaluation.baselines.comparison import Answer, Problem, Test
-from nullforest.forest.settings import resolved_number
 from nullforest.selection.error_rates import decide
 from studies.packages.boruta_py import BorutaPy
 from studies.packages.package import OtherPackage, PackageResult, PackageTask
@@ -46,7 +45,7 @@ def compared(package: OtherPackage) -> Test:
                 y=np.asarray(problem.y) if survival is None else survival,
                 classes=forest.classes is not None,
                 trees=forest.n_trees,
-                candidates=resolved_number(forest.settings.candidates),
+                candidates=forest.settings.candidates,
                 samples=int(forest.settings.samples),
                 replace=forest.settings.replace,
                 permutations=problem.permutations,

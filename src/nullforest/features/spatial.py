@@ -116,10 +116,9 @@ def find_clusters(selection: Selection, geometry: Geometry | None) -> pd.DataFra
     Parameters
     ----------
     selection : Selection
-        Of the features of a :class:`~nullforest.data.readers.Table`, with its `columns` and
-        `annotations`.
+        Of the features of a :class:`~nullforest.Dataset`, with its `columns` and `annotations`.
     geometry : Geometry
-        That of the table.
+        That of the data set.
 
     Returns
     -------
