@@ -142,7 +142,7 @@ def test_the_example_runs(page, code, tmp_path, monkeypatch):
         words = shlex.split(code)[1:]
         result = CliRunner().invoke(app, [*words, *QUICK])
         assert result.exit_code == 0, result.stderr
-        outputs = ("--table", "--maps", "--clusters", "--plot", "--h5ad", "--group-table")
+        outputs = ("--table", "--maps", "--plot", "--h5ad")
         for option in outputs:
             if option in words:
                 assert Path(words[words.index(option) + 1]).exists()
