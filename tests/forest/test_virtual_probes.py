@@ -103,7 +103,7 @@ def test_wins_equal_the_twins(outcome, kind, monkeypatch):
     rng = np.random.default_rng([OUTCOMES.index(outcome), KINDS.index(kind), 1])
     total = 0
     for case in range(6):
-        S = int(rng.integers(8, 12 if outcome == "distances" else 24))
+        S = int(rng.integers(6, 12 if outcome == "distances" else 24))
         F = int(rng.integers(2, 9))
         X = draw_columns(rng, kind, S, F)
         y, plain_y = draw_outcome(rng, outcome, S)

@@ -38,8 +38,6 @@ def answer(
     too. One that is `resumable` is kept in a folder meanwhile.
     """
     oob = watched or resumable is not None
-    # Values on disk are copied by columns only where out-of-bag errors are wanted.
-    data = replace(data, n_jobs=jobs, keep_values=oob)
     checkpoint = None if resumable is None else resumable.begin(data, settings, oob=oob)
     with screen.progress("Growing trees") as progress:
         run = Run(
@@ -68,7 +66,7 @@ def page_of(
     command: Sequence[str],
     link: str | None = None,
 ) -> str:
-    """The page of a run."""
+    """The page of a run, whose trees each saw a share of the samples."""
     from nullforest.report import render, summarize
     from nullforest.report.maps import drawings_of
 

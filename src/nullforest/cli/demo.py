@@ -52,6 +52,7 @@ def demo(
             feature_names=leukemia.feature_names,
             annotations=DataFrame({"symbol": leukemia.gene_symbols}),
             name="sex",
+            n_jobs=jobs,
         )
     forest, selection = answer(data, settings, Question(), screen, jobs=jobs, watched=True)
     command = ["nullforest", "demo", "--seed", str(seed)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -102,6 +103,8 @@ def select(
     from nullforest.run.backends import connected
     from nullforest.run.schedule import Question
 
+    # Values on disk are copied by columns only where out-of-bag errors are wanted.
+    asked = replace(asked, n_jobs=jobs, keep_values=report is not None or resume is not None)
     results = MatrixResults(data, asked, outputs, groups, reading.layer)
     with connected(cluster), resumable or nullcontext():
         forest, selection = answer(

@@ -134,8 +134,7 @@ def as_columns(X: Any, *, small: int = 0) -> Columns:
     >>> as_columns(np.array([[1, 2], [3, 4]])).source.read(1, 2).tolist()
     [[2.0], [4.0]]
     """
-    if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f":
-        check_axes(X)
+    if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and X.ndim == 2:
         values = as_floats(X)
         return Columns(values, source_of_array(values))
     X, names = unwrapped(X)

@@ -105,7 +105,8 @@ class RankTable:
     ) -> None:
         columns = as_columns(X, small=SMALL if folder is None else 0)
         X, source = columns.values, columns.source
-        sparse, in_memory = is_sparse(X), isinstance(X, np.ndarray)
+        in_memory = isinstance(X, np.ndarray)
+        sparse = not in_memory and is_sparse(X)
         self.categories = columns.categories if categories is None else categories
         S, F = source.shape
         if S < 2 or F < 1:

@@ -53,7 +53,7 @@ class Strata:
         if not evaluable.any():
             return [0] * len(evaluable)
         share = np.where(evaluable, 0.25 / evaluable.sum(), 0.0)
-        sizes = np.where(evaluable, self.sizes, 0)
+        sizes = np.bincount(self.features, minlength=len(evaluable)) * evaluable
         share += 0.75 * sizes / sizes.sum()
         ends = np.rint(np.cumsum(share) * number).astype(int)
         return [int(n) for n in np.diff(ends, prepend=0)]

@@ -141,13 +141,15 @@ def as_target(
             Sentence("criterion = ", repr(criterion), f" is not for {task}; omit one of the two."),
             setting="task",
         )
-    weight = _weights(sample_weight, n_samples)
+    weight = None if sample_weight is None else _weights(sample_weight, n_samples)
     target = _target(y, n_samples, values, criterion, task, distance, weight, class_weight, name)
     if task != "auto" and target.survival is not None:
         raise InputError(
             Sentence(Setting("task"), " is for classes and numbers; survival times need none."),
             setting="task",
         )
+    if target.weight is not None and np.all(target.weight == target.weight[0]):
+        target = replace(target, weight=None)  # equal weights: the exact integer kernels apply
     target = replace(target, name=name)
     if blocks is not None:
         target = replace(target, blocks=_blocks(blocks, n_samples))
@@ -172,13 +174,17 @@ def _target(
     class_weight: Mapping[Any, float] | str | None,
     name: str,
 ) -> Target:
-    refuse_masked(y)
-    if distance is None and _may_hold_survival(y):
+    if isinstance(y, np.ma.MaskedArray):
+        refuse_masked(y)
+    fields = getattr(getattr(y, "dtype", None), "names", None)
+    if distance is None and (fields is not None or hasattr(y, "columns")):
         from nullforest.data.survival_times import survival_of
 
         survival = survival_of(y, name)
         if survival is not None:
             return _survival(survival, n_samples, criterion, weight, class_weight)
+    # A criterion that is given takes any number of classes.
+    most = max(2, n_samples // LEAST_CLASS) if criterion == "auto" else n_samples
     if task != "auto" and criterion == "auto":
         criterion = "gini" if task == "classification" else "variance"
     if criterion == "logrank":
@@ -192,7 +198,7 @@ def _target(
         if criterion not in ("neighbourhood", "auto"):
             raise InputError(f"Distances need criterion='neighbourhood', not {criterion!r}.")
         distances = _distances(y, n_samples, values, distance)
-        return Target("neighbourhood", distances, flat=False, weight=_plain(weight))
+        return Target("neighbourhood", distances, flat=False, weight=weight)
     subject = "y" if name == "y" else f"The target {name!r}"
     array = _array(y, n_samples, subject)
     notes: tuple[str, ...] = ()
@@ -203,16 +209,12 @@ def _target(
             raise InputError(f"class_weight needs classes, but {subject} holds numbers.")
         numbers = _numbers(array, subject)
         flat = array.ndim == 1
-        return Target("variance", numbers, flat=flat, weight=_plain(weight), notes=notes)
-    codes, classes = _classes(array, subject)
-    weight = _plain(_with_class_weight(weight, codes, classes, class_weight))
+        return Target("variance", numbers, flat=flat, weight=weight, notes=notes)
+    codes, classes = _classes(array, subject, most)
+    if class_weight is not None:
+        weight = _with_class_weight(weight, codes, classes, class_weight)
     chosen: Criterion = "gini" if criterion == "gini" else "entropy"
     return Target(chosen, codes, classes, weight=weight, notes=notes)
-
-
-def _may_hold_survival(y: Any) -> bool:
-    """Whether y has fields or columns."""
-    return hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) is not None
 
 
 def _told_by_values(array: NDArray[Any], subject: str) -> tuple[str, tuple[str, ...]]:
@@ -252,7 +254,6 @@ def _survival(
         raise InputError("class_weight needs classes, but y holds events and times.")
     if len(survival) != n_samples:
         raise InputError(f"y has {len(survival)} values for {n_samples} samples; give one each.")
-    weight = _plain(weight)
     scores = log_rank_scores(survival["event"], survival["time"], weight)
     return Target("logrank", scores[:, None], weight=weight, survival=survival)
 
@@ -289,11 +290,11 @@ def refuse_masked(values: Any, name: str = "y") -> None:
 
 
 def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
-    several = InputError(f"{subject} holds several values in a sample; give one value each.")
+    several = f"{subject} holds several values in a sample; give one value each."
     try:
         array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     except ValueError:  # rows of different lengths
-        raise several from None
+        raise InputError(several) from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2):
@@ -310,7 +311,7 @@ def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
         from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
 
         if any(isinstance(value, list | tuple | dict | set | np.ndarray) for value in array.flat):
-            raise several
+            raise InputError(several)
         missing = np.asarray(isna(array))
         numeric = array.ndim == 1 and all(
             isinstance(value, int | float | np.number) and not isinstance(value, bool)
@@ -333,7 +334,9 @@ def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
     return array
 
 
-def _classes(array: NDArray[Any], subject: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _classes(
+    array: NDArray[Any], subject: str, most: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     if array.ndim == 2:
         raise InputError(
             f"{subject} has several columns; Gini and entropy take one column of classes."
@@ -346,7 +349,7 @@ def _classes(array: NDArray[Any], subject: str) -> tuple[NDArray[np.int64], NDAr
         ) from None
     if len(classes) < 2:
         raise _constant(array, subject)
-    if len(classes) > max(2, len(array) // LEAST_CLASS):
+    if len(classes) > most:
         numbers = array.dtype.kind in "iuf"
         raise InputError(
             Sentence(
@@ -425,15 +428,15 @@ def _distances(
 
 
 def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
+    """Checked weights; equal ones are none."""
     refuse_masked(sample_weight, "sample_weight")
     weight = _real(sample_weight, "sample_weight must hold numbers, one for each sample.")
     if weight.shape != (n_samples,):
         raise InputError(
             f"sample_weight has the shape {weight.shape} for {n_samples} samples; give one each."
         )
-    return _checked_weights("sample_weight", weight)
+    weight = _checked_weights("sample_weight", weight)
+    return None if np.all(weight == weight[0]) else weight
 
 
 def _checked_weights(name: str, weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -478,8 +481,3 @@ def _with_class_weight(
         raise InputError(f"class_weight = {class_weight!r:.60} must be 'balanced' or a dictionary.")
     product = per_class[codes] * (1.0 if weight is None else weight)
     return _checked_weights("The product of class_weight and sample_weight", product)
-
-
-def _plain(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Equal weights are no weights: the exact integer kernels apply."""
-    return None if weight is None or np.all(weight == weight[0]) else weight

@@ -8,6 +8,7 @@ bit, floating point included, and a list is far smaller than the sums where ther
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -26,10 +27,11 @@ from nullforest.forest.virtual_probes import make_probes
 Sums = dict[str, NDArray[Any]]
 
 
+@dataclass(frozen=True, eq=False)
 class Grower:
     """Grows any trees of one forest: its ranks, target and settings, and its virtual probes.
 
-    Parameters
+    Attributes
     ----------
     table : RankTable
         The columns that compete for nodes, shadows included.
@@ -41,17 +43,12 @@ class Grower:
         Threads of this process.
     """
 
-    def __init__(
-        self,
-        table: RankTable,
-        target: Target,
-        settings: TreeSettings,
-        keep_trees: bool,
-        oob: bool,
-        threads: int = 1,
-    ) -> None:
-        self.table, self.target, self.settings = table, target, settings
-        self.keep_trees, self.oob, self.threads = keep_trees, oob, threads
+    table: RankTable
+    target: Target
+    settings: TreeSettings
+    keep_trees: bool
+    oob: bool
+    threads: int = 1
 
     @cached_property
     def probes(self) -> _native.Probes | None:
@@ -88,13 +85,13 @@ class Grower:
         dict
             The sums under the names of the kernel.
         """
-        settings = self.settings.of_kernel | {
-            "first_tree": first_tree,
-            "trees": trees,
-            "keep_trees": self.keep_trees,
-            "oob": self.oob,
-            "listed": listed,
-        }
+        settings = self.settings.of_kernel(
+            trees,
+            first_tree=first_tree,
+            keep_trees=self.keep_trees,
+            oob=self.oob,
+            listed=listed,
+        )
         return _native.grow(
             self.table.native,
             self.target.kernel_criterion,

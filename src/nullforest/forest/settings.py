@@ -167,8 +167,10 @@ class ForestSettings:
         """
         S, F = shape
         most = MOST_BLOCK_CANDIDATES if blocks and shadows else MOST_CANDIDATES
-        self.check_candidates(F)
         C = default_candidates(F, most) if self.candidates is None else self.candidates
+        if C > F:
+            bounds = f"must lie between 1 and the {F} features of X that vary."
+            raise refused("candidates", C, bounds)
         if self.draw == "tree" and self.pool not in (None, C):
             raise InputError(
                 Sentence(
@@ -205,11 +207,11 @@ class ForestSettings:
             first_tree=self.first_tree,
         )
 
-    def check_candidates(self, n_features: int) -> None:
-        """Refuse more candidates than there are features that vary."""
-        if (self.candidates or 0) > n_features:
-            bounds = f"must lie between 1 and the {n_features} features of X that vary."
-            raise refused("candidates", self.candidates, bounds)
+    @property
+    def leaves_shadows_open(self) -> bool:
+        """Whether the number of shadows is left to the number of features."""
+        left = (self.trees, self.draw, self.pool, self.probes)
+        return left == ("auto", "node", None, "auto")
 
     def check_extends(self, earlier: TreeSettings, n_samples: int) -> None:
         """Refuse settings that are neither defaults nor those of an earlier forest."""
@@ -250,16 +252,16 @@ class TreeSettings:
     seed: int
     first_tree: int
 
+    def of_kernel(self, trees: int, **how: Any) -> dict[str, Any]:
+        """The settings of so many trees as the kernel takes them."""
+        depth = MOST_SIZE if self.max_depth is None else self.max_depth
+        kernel = {"max_depth": depth, "trees": trees, "listed": False}
+        return asdict(self) | kernel | how
+
     @property
     def shape(self) -> dict[str, Any]:
         """The settings that tallies must share to be added."""
         return {name: getattr(self, name) for name in SHAPE}
-
-    @property
-    def of_kernel(self) -> dict[str, Any]:
-        """The settings as the kernel takes them."""
-        depth = MOST_SIZE if self.max_depth is None else self.max_depth
-        return asdict(self) | {"max_depth": depth}
 
 
 def default_candidates(n_features: int, most: int = MOST_CANDIDATES) -> int:

@@ -7,9 +7,8 @@ from dataclasses import fields, replace
 from inspect import signature
 from typing import Any, Literal
 
-from nullforest._util.checks import n_threads, time_limit
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, check_report
+from nullforest._util.progress import Report
 from nullforest.data.dataset import Dataset
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Task
@@ -18,7 +17,7 @@ from nullforest.nulls import Kind
 from nullforest.run import backends
 from nullforest.run.forest import Forest
 from nullforest.run.forest_checkpoint import SAVE_EVERY, ForestCheckpoint
-from nullforest.run.run import Run
+from nullforest.run.run import Run, check_run
 from nullforest.run.schedule import Question
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection
@@ -189,22 +188,18 @@ def run_of(X: Any, y: Any, *, question: Question | None = None, **settings: Any)
     question : Question, optional
         Error rate and null model.
     """
-    of_trees = ForestSettings(**_taken(settings, _OF_SETTINGS))
+    of_trees, of_data = (
+        {name: settings.pop(name) for name in names if name in settings}
+        for names in (_OF_SETTINGS, _OF_DATA)
+    )
+    trees, more = ForestSettings(**of_trees), settings.get("more")
+    n_jobs = of_data.get("n_jobs", -1)
     # Before the ranking, which takes a while.
-    n_jobs = settings.get("n_jobs", -1)
-    n_threads(n_jobs)
-    time_limit(settings.get("max_seconds"))
-    check_report(settings.get("progress"))
-    of_data, more = _taken(settings, _OF_DATA), settings.get("more")
+    check_run(n_jobs, settings.get("max_seconds"), settings.get("progress"))
     if isinstance(more, Forest) and of_data.get("criterion", "auto") == "auto":
         of_data["criterion"] = more.target.criterion
     data = Dataset.of(X, y, **of_data)
-    return Run(data, of_trees, question, n_jobs=n_jobs, **settings)
-
-
-def _taken(settings: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The settings of these names, taken out."""
-    return {name: settings.pop(name) for name in names if name in settings}
+    return Run(data, trees, question, n_jobs=n_jobs, **settings)
 
 
 def watch(
@@ -376,7 +371,6 @@ def grow_many(
     >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
     [20, 20, 20]
     """
-    check_report(progress)
     table = RankTable.of(X, n_jobs, feature_names)
     settings = {"trees": paper_settings(table.shape[1])["trees"]} | settings
     targets = list(labels)

@@ -68,8 +68,7 @@ def permuted_errors(
         shape[0],
         forest.target.values,
         forest.classes is not None,
-        settings.of_kernel
-        | {"trees": forest.n_trees, "keep_trees": True, "oob": True, "listed": False},
+        settings.of_kernel(forest.n_trees, keep_trees=True, oob=True),
         n_threads(n_jobs),
     )
     mean = sums / forest.n_trees

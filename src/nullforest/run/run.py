@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nullforest._util.checks import n_threads, time_limit, whole_number
+from nullforest._util.checks import NO_LIMIT, n_threads, real_number, whole_number
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, check_report, part_of, silent
 from nullforest._util.words import Sentence, Setting
@@ -82,7 +82,7 @@ class Run:
     checkpoint: ForestCheckpoint | None = None
 
     def __post_init__(self) -> None:
-        check_report(self.progress)
+        check_run(self.n_jobs, self.max_seconds, self.progress)
         if not (self.more is None or isinstance(self.more, Forest)):
             raise InputError(f"more = {self.more!r:.60} must be a forest grown by nullforest.grow.")
         if self.max_trees is not None:
@@ -97,10 +97,13 @@ class Run:
 
     def states(self) -> Iterator[State]:
         """The forest at each point at which it is looked at; the last one is the answer."""
-        limit = time_limit(self.max_seconds)
-        deadline = math.inf if limit is None else monotonic() + limit
-        forest, early = self._begun, False
-        schedule = self.schedule
+        seconds = math.inf if self.max_seconds is None else float(self.max_seconds)
+        deadline = monotonic() + seconds if seconds <= NO_LIMIT else math.inf
+        schedule, forest, early = self.schedule, self.more, False
+        if self.checkpoint is not None and forest is None and not self.watched:
+            forest = self.checkpoint.latest
+            if forest is not None and schedule.most:
+                self.checkpoint.refuse_fewer(schedule.most)
         if schedule.pilot > (0 if forest is None else forest.n_trees):
             forest = self._grown(forest, schedule.pilot, deadline, None)
             early = forest.stopped_early
@@ -154,16 +157,6 @@ class Run:
             return UntilSettled(question, self.max_trees, watched=self.watched)
         before = 0 if self.more is None else self.more.n_trees
         return FixedNumber(self.question, before + trees, watched=self.watched)
-
-    @property
-    def _begun(self) -> Forest | None:
-        """Trees that exist already."""
-        if self.more is not None or self.checkpoint is None or self.watched:
-            return self.more
-        latest = self.checkpoint.latest
-        if latest is not None and isinstance(self.schedule, FixedNumber):
-            self.checkpoint.refuse_fewer(self.schedule.trees)
-        return latest
 
     def _grown(
         self, forest: Forest | None, trees: int, deadline: float, progress: Report | None
@@ -291,8 +284,7 @@ class Run:
                 raise InputError(f"{needed} need shadows; omit shadows = 0, or the {needed}.")
         elif needed:
             copies = max(default_copies(table, blocks=blocks is not None), LEAST_COPIES)
-        elif self._usual and null in _WITH_SHADOWS:
-            self.settings.check_candidates(table.n_varying)
+        elif settings.leaves_shadows_open and not self.keep_trees and null in _WITH_SHADOWS:
             least = LEAST_COPIES if null == "shadows" else 0
             copies = default_copies(table, blocks=False) or least
         if copies and self.keep_trees:
@@ -305,18 +297,15 @@ class Run:
             raise InputError("A forest has probes or shadows; omit one of the two.")
         return copies
 
-    @property
-    def _usual(self) -> bool:
-        """Whether the number of shadows is left to the number of features."""
-        usual = ForestSettings()
-        return (
-            self.settings.trees == "auto"
-            and not self.keep_trees
-            and all(
-                getattr(self.settings, name) == getattr(usual, name)
-                for name in ("draw", "pool", "probes")
-            )
-        )
+
+def check_run(n_jobs: int | None, max_seconds: float | None, progress: Report | None) -> None:
+    """Refuse threads, time and progress that cannot be used."""
+    if n_jobs is not None:
+        n_threads(n_jobs)
+    if max_seconds is not None:
+        real_number("max_seconds", max_seconds, math.inf)
+    if progress is not None:
+        check_report(progress)
 
 
 def _check_same_data(more: Forest, data: Dataset) -> None:

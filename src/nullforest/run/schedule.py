@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -55,10 +55,6 @@ class Question:
         check_known("error rate", self.error, ERROR_RATES)
         check_known("null model", self.null, KINDS)
 
-    def select(self, forest: Forest) -> Selection:
-        """The selection of a forest."""
-        return select(forest, self.alpha, self.error, self.null)
-
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -72,10 +68,13 @@ class State:
 class Schedule(Protocol):
     """Numbers of trees at which a forest is looked at, and what becomes of it there."""
 
-    #: Trees that are grown before the points are known.
-    pilot: int
-    #: Trees that the progress counts to; 0 for those of the next point.
-    most: int
+    @property
+    def pilot(self) -> int:
+        """Trees that are grown before the points are known."""
+
+    @property
+    def most(self) -> int:
+        """Trees that the progress counts to; 0 for those of the next point."""
 
     def points(self, forest: Forest | None) -> list[int]:
         """Numbers of trees at which the forest is looked at."""
@@ -86,10 +85,11 @@ class Schedule(Protocol):
         """The forest with its selection at a point; None where it need not be tested there."""
 
 
+@dataclass(frozen=True)
 class FixedNumber:
     """A number of trees.
 
-    Parameters
+    Attributes
     ----------
     question : Question or None
         What is tested at the end; nothing where None.
@@ -99,11 +99,15 @@ class FixedNumber:
         Test at the points of a trajectory, too.
     """
 
-    pilot = 0
+    question: Question | None
+    trees: int
+    watched: bool = False
+    pilot: ClassVar[int] = 0
 
-    def __init__(self, question: Question | None, trees: int, *, watched: bool = False) -> None:
-        self.question, self.trees, self.watched = question, trees, watched
-        self.most = trees
+    @property
+    def most(self) -> int:
+        """Trees in all."""
+        return self.trees
 
     def points(self, forest: Forest | None) -> list[int]:
         """The number of trees, and smaller ones, even on a log scale, where they are watched.
@@ -129,14 +133,17 @@ class FixedNumber:
                 f" after {forest.n_trees} of {self.trees} trees.",
             )
             forest = replace(forest, note=note)
-        selection = None if self.question is None else self.question.select(forest)
+        selection = None
+        if (question := self.question) is not None:
+            selection = select(forest, question.alpha, question.error, question.null)
         return State(forest, selection, early or trees >= self.trees)
 
 
+@dataclass(frozen=True)
 class UntilSettled:
     """As many trees as it takes until the selection has settled.
 
-    Parameters
+    Attributes
     ----------
     question : Question
         What is tested.
@@ -147,13 +154,15 @@ class UntilSettled:
         every test, also where it is clear that the selection has not settled.
     """
 
-    most = 0
+    question: Question
+    max_trees: int | None = None
+    watched: bool = False
+    most: ClassVar[int] = 0
 
-    def __init__(
-        self, question: Question, max_trees: int | None = None, *, watched: bool = False
-    ) -> None:
-        self.question, self.max_trees, self.watched = question, max_trees, watched
-        self.pilot = min(PILOT, max_trees or PILOT)
+    @property
+    def pilot(self) -> int:
+        """Trees that tell how many nodes a tree has."""
+        return min(PILOT, self.max_trees or PILOT)
 
     def points(self, forest: Forest | None) -> list[int]:
         """Numbers of trees at which the features are tested, by the first hundred trees."""
@@ -199,7 +208,7 @@ class UntilSettled:
                 _tell(progress, first_split.expected)
                 return None
         forest = replace(forest, stopped_early=early, note="")
-        selection = question.select(forest)
+        selection = select(forest, question.alpha, question.error, question.null)
         if trees < tests[0] and not early:
             return State(forest, selection, ends=False)
         expected = agreement(selection, first_split)

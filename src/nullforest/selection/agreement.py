@@ -84,20 +84,20 @@ def jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
 
 @dataclass(frozen=True)
 class SplitHalf:
-    """Agreement of the two halves of a forest.
+    """Agreement of the two halves of a forest, and what follows for the whole.
 
     Attributes
     ----------
-    index : float
-        Jaccard index of their selections.
-    either : int
-        Features that either selects.
+    expected : float
+        Expected Jaccard index of two forests of the whole size.
+    standard_error : float
+        Of `expected`, from the number of features that either half selects.
     number : float
         Mean number of features that a half selects.
     """
 
-    index: float
-    either: int
+    expected: float
+    standard_error: float
     number: float
 
     @classmethod
@@ -114,17 +114,12 @@ class SplitHalf:
             )
         except InputError:  # too few trees for a null distribution of half of them
             return None
-        return cls(jaccard(a, b), int(np.sum(a | b)), (a.sum() + b.sum()) / 2)
-
-    @property
-    def expected(self) -> float:
-        """Expected Jaccard index of two forests of the whole size."""
-        return 1 - (1 - self.index) / float(np.sqrt(2))
-
-    @property
-    def standard_error(self) -> float:
-        """Of `expected`."""
-        return float(np.sqrt(self.index * (1 - self.index) / max(self.either, 1) / 2))
+        index, either = jaccard(a, b), max(int(np.sum(a | b)), 1)
+        return cls(
+            expected=1 - (1 - index) / float(np.sqrt(2)),
+            standard_error=float(np.sqrt(index * (1 - index) / either / 2)),
+            number=(a.sum() + b.sum()) / 2,
+        )
 
     @property
     def unsettled(self) -> bool:

@@ -308,11 +308,11 @@ class Selection:
             file.write("\n")
 
     def strata(self) -> list[dict[str, Any]]:
-        """One row for each stratum, as plain numbers; empty where all features share one, or none do.
+        """One row for each stratum, as plain numbers; empty where all features share one.
 
         Each row has the number of features, the count expected under the null, the count to exceed
-        (`threshold`), the number of false positives expected if all features were null, and the number
-        of selected features. The last two add to those of the selection.
+        (`threshold`), the number of false positives expected if all features were null, and the
+        number of selected features. The last two add to those of the selection.
 
         Examples
         --------
@@ -349,7 +349,7 @@ class Selection:
         )
 
     def own_thresholds(self) -> str:
-        """The count to exceed: one for all features, or the range of those of strata or features."""
+        """The count to exceed: one for all features, or the range over strata or features."""
         return by_stratum(self.thresholds, each_has_its_own(self.null))
 
     def own_expected_counts(self) -> str:
@@ -422,8 +422,8 @@ class Selection:
         p, count = self.pvalues[best], int(self.counts[best])
         name = printable(self.tally.names[best])
         words = (
-            f"Nothing was selected. The most significant feature, {name}, was selected {count} times "
-            f"(p = {p:.2g}); a count above {self.thresholds[best]} was needed."
+            f"Nothing was selected. The most significant feature, {name}, was selected {count} "
+            f"times (p = {p:.2g}); a count above {self.thresholds[best]} was needed."
         )
         level = critical_level(self.alpha, self.error, self.tally.n_varying)
         for factor in _MORE_TREES:
@@ -578,11 +578,6 @@ def _plain(number: float) -> float | None:
     return None if np.isnan(number) else number
 
 
-def common_threshold(thresholds: NDArray[Any]) -> float:
-    """The threshold that all features share; NaN where they have several."""
-    return int(thresholds[0]) if (thresholds == thresholds[0]).all() else float("nan")
-
-
 @runtime_checkable
 class Counted(Protocol):
     """What has been counted, as a grown forest has: its tally, and sentences about it."""
@@ -659,11 +654,12 @@ def select(
         np.minimum.at(each, strata[decision.support], tally.counts[decision.support] - 1)
         thresholds = np.minimum(thresholds, each[strata])
     exceeding = model.pvalues(thresholds + 1)[tested].sum()
+    least, most = thresholds[tested].min(), thresholds[tested].max()
     return Selection(
         support=decision.support,
         pvalues=decision.pvalues,
         qvalues=decision.qvalues,
-        threshold=common_threshold(thresholds[tested]),
+        threshold=int(least) if least == most else float("nan"),
         level=float(exceeding) / F,
         expected_false_positives=float(exceeding),
         alpha=float(alpha),
@@ -673,7 +669,7 @@ def select(
         notes=(
             *remarks,
             *tally.notes,
-            *trend_note(tally),
+            *(trend_note(tally) if tally.column_orders else ()),
             *null_mean_notes(tally, model),
             *model.notes_at(alpha),
         ),

@@ -184,16 +184,14 @@ class Tally:
     @property
     def probes(self) -> NullColumns | None:
         """The virtual probes, where the null columns are probes."""
-        return self._null_columns_of("probes")
+        columns = self.null_columns
+        return columns if columns is not None and columns.kind == "probes" else None
 
     @property
     def shadows(self) -> NullColumns | None:
         """The shadows of the features, where the null columns are shadows."""
-        return self._null_columns_of("shadows")
-
-    def _null_columns_of(self, kind: str) -> NullColumns | None:
         columns = self.null_columns
-        return columns if columns is not None and columns.kind == kind else None
+        return columns if columns is not None and columns.kind == "shadows" else None
 
     @property
     def n_trees(self) -> int:

@@ -26,6 +26,8 @@ Deadline = float | None
 ATTEMPTS = 5
 #: Tasks that are given out at a time for each worker, so that none waits for the next.
 IN_LINE = 4
+#: Backends of joblib that are this process.
+JOBLIB_THREADS = ("ThreadingBackend", "SequentialBackend")
 
 
 class Backend(Protocol):
@@ -103,6 +105,12 @@ def find(backend: Any = None) -> Backend | None:
     if _current.get():
         return _current.get()[0]
     if "joblib" not in sys.modules:  # nobody can have configured it, and it is slow to import
+        return None
+    from joblib.parallel import get_active_backend
+
+    # Without a configuration joblib falls back to what its caller prefers, so that preferring
+    # threads tells the two apart.
+    if type(get_active_backend(prefer="threads")[0]).__name__ in JOBLIB_THREADS:
         return None
     from nullforest.run.backends.joblib import configured
 

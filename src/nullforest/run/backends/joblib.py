@@ -14,18 +14,26 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from nullforest._util.errors import InputError
-from nullforest.run.backends import ATTEMPTS, Backend, Deadline, Items, Results, Work, call
+from nullforest.run.backends import (
+    ATTEMPTS,
+    JOBLIB_THREADS,
+    Backend,
+    Deadline,
+    Items,
+    Results,
+    Work,
+    call,
+)
 
 
 def configured() -> Backend | None:
     """The backend that `joblib.parallel_config` names; None for threads, and where it names none.
 
-    Without a configuration joblib falls back to what its caller prefers, so that preferring
-    threads tells the two apart. One process is no cluster either.
+    One process is no cluster either.
     """
     backend, n_jobs = get_active_backend(prefer="threads")
     kind = type(backend).__name__
-    if kind in ("ThreadingBackend", "SequentialBackend"):
+    if kind in JOBLIB_THREADS:
         return None
     if kind == "DaskDistributedBackend":
         from nullforest.run.backends.dask import DaskBackend
