@@ -44,6 +44,14 @@ _FOREST: dict[str, list[str] | None] = {
     "--replace": None,
     "--cluster": ["tls://127.0.0.1:1", "text"],
 }
+_GROWING = {name: _FOREST[name] for name in ("--candidates", "--draw", "--seed", "--jobs")} | {
+    "--cluster": _FOREST["--cluster"],
+    "--set": [
+        *("samples=0.5", "samples=1", "min_leaf=3", "max_depth=none", "replace=true", "bins=8"),
+        *("first_tree=20", "shadows=2", "probes=0", "class_weight=balanced", "save_every=0"),
+        *("min_gain=nan", "pool=x", "nothing=1", "bins=", "=", "save_every=x", "class_weight=1"),
+    ],
+}
 _DATA: dict[str, list[str] | None] = {
     "--ids": ["f0", "f1", "nobody"],
     "--drop": ["f0", "f1", "target", "nobody"],
@@ -73,10 +81,9 @@ _OUTPUTS |= {"--report": [*_OUT, "out.html"], "--tally": _OUT}
 COMMANDS: dict[str, tuple[int, dict[str, list[str] | None]]] = {
     "select": (
         12,
-        {**_DATA, **_LEVEL, **_NULL, **_FOREST, **_OUTPUTS, **_QUIET}
-        | {"--first-tree": _NUMBERS, "--save-every": ["0", "1", "1e300"], "--resume": ["run"]},
+        {**_DATA, **_LEVEL, **_NULL, **_GROWING, **_OUTPUTS, **_QUIET, "--resume": ["run"]},
     ),
-    "resume": (3, {"--save-every": ["0", "1"], "--jobs": ["1"], "--quiet": None, "--force": None}),
+    "resume": (3, {"--jobs": ["1"], "--quiet": None, "--force": None}),
     "merge": (3, {**_LEVEL, **_NULL, **_OUTPUTS, **_QUIET}),
     "plan": (
         2,
