@@ -68,6 +68,17 @@ MIXED = {
     "categories with gaps": FRAME.assign(
         group=pd.Series(np.array(["u", "v", "w", None])[np.arange(S) % 4])
     ),
+    "categories in another order": FRAME.assign(
+        group=pd.Categorical(
+            np.array(["u", "v", "w", "x"])[np.arange(S) % 4], ["w", "none", "x", "u", "v"]
+        ),
+        kind=pd.Categorical(np.where(X[:, 3] > 0, "p", "q"), ["q", "none", "p"]),
+    ),
+    "numbers with gaps": FRAME.assign(
+        whole=pd.array([i % 5 if i % 7 else None for i in range(S)], dtype="Int64"),
+        flag=pd.array([i % 2 > 0 if i % 7 else None for i in range(S)], dtype="boolean"),
+        mixed=[1.5 if i % 2 else None for i in range(S)],
+    ),
     "dates": FRAME.assign(day=pd.date_range("2020-01-01", periods=S)[RNG.permutation(S)]),
 }
 SETTINGS = {
