@@ -15,7 +15,7 @@ import pytest
 
 import nullforest as nf
 from nullforest.cli import options
-from nullforest.data.readers.options import Roles
+from nullforest.data.readers.roles import Roles
 from nullforest.data.targets import Task
 from nullforest.nulls import Kind
 from nullforest.selection.error_rates import ErrorRate

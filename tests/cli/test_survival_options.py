@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import nullforest as nf
-from nullforest.data.readers.options import SurvivalColumns
+from nullforest.data.readers.roles import SurvivalColumns
 from nullforest.data.readers.tables import read_table
 
 SURVIVAL = ["--time", "days", "--event", "died"]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import nullforest as nf
 from nullforest.cli.app import app
-from nullforest.data.readers.options import SurvivalColumns
+from nullforest.data.readers.roles import SurvivalColumns
 
 S = 72
 RNG = np.random.default_rng(5)

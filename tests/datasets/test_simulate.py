@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 import nullforest as nf
 from nullforest._util.errors import InputError
-from nullforest.datasets.simulate.surfaces import read_maps, read_mesh
+from nullforest.datasets.simulate.cortical_surface import read_maps, read_mesh
 from nullforest.features import spatial
 from nullforest.features.spatial import FWHM, edge_graph, smoothing_kernel
 

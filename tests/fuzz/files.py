@@ -19,7 +19,7 @@ from fuzz.inputs import HOSTILE, Rng, label, pick
 from fuzz.library import small_forest
 from fuzz.outcomes import REFUSED, RESULT, Say, check, check_selection, place_of
 from nullforest.data.readers.tables import read_table
-from nullforest.datasets.simulate.surfaces import read_maps, read_mesh
+from nullforest.datasets.simulate.cortical_surface import read_maps, read_mesh
 from nullforest.tallies.file_format import to_arrays
 
 

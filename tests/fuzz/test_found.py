@@ -12,7 +12,7 @@ import nullforest as nf
 from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
 from nullforest.data.readers.tables import read_table
-from nullforest.datasets.simulate.surfaces import read_mesh
+from nullforest.datasets.simulate.cortical_surface import read_mesh
 from nullforest.tallies.halves import halves
 from nullforest.tallies.null_columns import NullColumns
 

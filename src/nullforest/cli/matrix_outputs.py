@@ -12,7 +12,7 @@ from nullforest._util.files import writing, writing_beside
 from nullforest.cli.outputs import Outputs, Writers
 from nullforest.data.dataset import Dataset
 from nullforest.data.readers.formats import kind_of
-from nullforest.data.readers.options import MatrixOptions
+from nullforest.data.readers.roles import MatrixOptions
 
 if TYPE_CHECKING:
     import pandas as pd

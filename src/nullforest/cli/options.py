@@ -24,7 +24,7 @@ import typer
 
 from nullforest._util.errors import InputError, refused
 from nullforest._util.words import Sentence, Setting
-from nullforest.data.readers.options import MatrixOptions, Roles, SurvivalColumns, TargetName
+from nullforest.data.readers.roles import MatrixOptions, Roles, SurvivalColumns, TargetName
 from nullforest.forest.settings import ForestSettings, TreeSettings
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from nullforest._util.files import writing_beside
 from nullforest.data.dataset import Dataset
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.omics.annotated import matrix_of, takes_raw
-from nullforest.data.readers.options import MatrixOptions, SurvivalColumns, TargetName
+from nullforest.data.readers.roles import MatrixOptions, SurvivalColumns, TargetName
 from nullforest.data.readers.tables import matrix_table
 from nullforest.data.targets import Task
 from nullforest.nulls import Kind

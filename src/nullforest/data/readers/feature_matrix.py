@@ -16,7 +16,7 @@ from nullforest._util.errors import InputError, reason_of, refused
 from nullforest._util.progress import progress_bar
 from nullforest._util.words import Setting, listed
 from nullforest.data.readers.formats import TableFile, text_of, texts_of
-from nullforest.data.readers.options import TargetName, columns_of
+from nullforest.data.readers.roles import TargetName, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.formats import kind_of, single
-from nullforest.data.readers.options import OF_GENES, OF_IMAGES, MatrixOptions, atlas_files
+from nullforest.data.readers.roles import OF_GENES, OF_IMAGES, MatrixOptions, atlas_files
 
 _WORDS = {
     "h5ad": "an .h5ad file",

@@ -25,7 +25,7 @@ from nullforest.data.readers.formats import (
     text_of,
     texts_of,
 )
-from nullforest.data.readers.options import (
+from nullforest.data.readers.roles import (
     OF_GENES,
     OF_IMAGES,
     MatrixOptions,
@@ -96,7 +96,7 @@ def read_table(
         See :func:`nullforest.grow`.
     **of_matrix
         Options of images and matrices of genes: layer, names, obs_filter, mask, mesh, atlas,
-        sample_table, matched_only; see :class:`nullforest.data.readers.options.MatrixOptions`.
+        sample_table, matched_only; see :class:`nullforest.data.readers.roles.MatrixOptions`.
 
     Returns
     -------

@@ -19,8 +19,8 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from nullforest._util.errors import InputError
+from nullforest.datasets.simulate.cortical_surface import Maps, read_maps, read_mesh
 from nullforest.datasets.simulate.independent import balanced_labels, float_type, mean_shift
-from nullforest.datasets.simulate.surfaces import Maps, read_maps, read_mesh
 from nullforest.features.spatial import (
     distance_to,
     edge_graph,

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
-from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
 
 #: Permuted columns for each feature: null features are then nine tenths, as the models assume.
 _PER_FEATURE = 9
@@ -82,7 +82,7 @@ class BackwardElimination(SelectorWrapper):
     _: KW_ONLY
     max_steps: int | None = None
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         table = run.columns()
         first, fitted = run.select(table, run.y, 0)
         features = np.flatnonzero(first.support)
@@ -102,7 +102,7 @@ class BackwardElimination(SelectorWrapper):
         self._keep(first, dropped < 0, dropped=dropped)
 
 
-def _step(run: Run, step: int, features: Ints) -> dict[str, Any]:
+def _step(run: SeriesOfFits, step: int, features: Ints) -> dict[str, Any]:
     """One more forest on the features that are left, beside permuted columns."""
     selection, _ = run.select(_with_permuted(run, step, features), run.y, step)
     remaining = features[selection.support[: len(features)]]
@@ -110,7 +110,7 @@ def _step(run: Run, step: int, features: Ints) -> dict[str, Any]:
     return {"features": remaining.tolist(), "row": _row(step, len(features), remaining, oob)}
 
 
-def _with_permuted(run: Run, step: int, features: Ints) -> Any:
+def _with_permuted(run: SeriesOfFits, step: int, features: Ints) -> Any:
     """Columns of the features, followed by columns of the data whose rows are permuted."""
     rng = np.random.default_rng([run.first_seed, step])
     number = max(_FEWEST, _PER_FEATURE * len(features))

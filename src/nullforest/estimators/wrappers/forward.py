@@ -26,7 +26,7 @@ import pandas as pd
 
 from nullforest._util.errors import InputError
 from nullforest.estimators.wrappers.out_of_bag import NONE, OutOfBag, gain, of_columns, of_guessing
-from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
 
 #: Columns of the trail.
 _TRAIL = ["feature", "p_value", "gain", "gain_se", "joined", "oob_error", "oob_loss"]
@@ -81,7 +81,7 @@ class ForwardSelection(SelectorWrapper):
 
     _counted: ClassVar[str] = "Trying features"
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         first, _ = run.select(run.columns(), run.y, 0)
         order = np.lexsort((np.arange(run.n_features), -first.counts, first.pvalues))
         queue = order[first.support[order]].tolist()
@@ -110,7 +110,7 @@ class ForwardSelection(SelectorWrapper):
         self._keep(first, place > 0, order=place)
 
 
-def _step(run: Run, step: int, columns: Ints) -> dict[str, Any]:
+def _step(run: SeriesOfFits, step: int, columns: Ints) -> dict[str, Any]:
     """Out-of-bag losses of a forest on the features that have joined and one more."""
     oob = of_columns(run.columns(columns), run.y, run.seed(step))
     if oob is NONE:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nullforest._util.errors import check_known
-from nullforest.estimators.wrappers.wrapper import Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import SelectorWrapper, SeriesOfFits
 from nullforest.features.groups import select_groups
 from nullforest.selection.error_rates import ErrorRate
 
@@ -68,7 +68,7 @@ class GroupSelector(SelectorWrapper):
     keep: Literal["groups", "features"] = "groups"
     correlated: bool = True
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         check_known("keep", self.keep, ("groups", "features"))
         first, _ = run.select(run.columns(), run.y, 0)
         # Where no groups are given every feature is one of its own.

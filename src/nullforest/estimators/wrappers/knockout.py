@@ -32,7 +32,7 @@ import pandas as pd
 
 from nullforest._util.errors import InputError, check_known
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
-from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
 from nullforest.selection.selection import Selection
 
 
@@ -140,7 +140,7 @@ class KnockOut(SelectorWrapper):
 
     _counted: ClassVar[str] = "Growing layers"
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         check_known("stop", self.stop, ("either", "pvalue"))
         check_known("spending", self.spending, ("same", "halving"))
         features = np.arange(run.n_features)
@@ -161,12 +161,12 @@ class KnockOut(SelectorWrapper):
         self.accounting_ = accounting(layers)
         self._keep(first, layer_of > 0, layer=layer_of, layer_p_value=layer_p)
 
-    def _step(self, run: Run, number: int, features: Ints) -> dict[str, Any]:
+    def _step(self, run: SeriesOfFits, number: int, features: Ints) -> dict[str, Any]:
         """Another forest on the features that no layer has."""
         answer = run.select(run.columns(features), run.y, number, **self._changes(run, number))
         return asdict(self._layer(run, features, number, *answer))
 
-    def _changes(self, run: Run, number: int) -> dict[str, float]:
+    def _changes(self, run: SeriesOfFits, number: int) -> dict[str, float]:
         """Settings of the selector that differ in layer `number`."""
         if self.spending == "same":
             return {}
@@ -176,7 +176,7 @@ class KnockOut(SelectorWrapper):
         return {"alpha": alpha / 2 ** (number + 1)}
 
     def _layer(
-        self, run: Run, tested: Ints, number: int, selection: Selection, fitted: Any
+        self, run: SeriesOfFits, tested: Ints, number: int, selection: Selection, fitted: Any
     ) -> Layer:
         """Test one forest by its p-values and its out-of-bag loss."""
         selected = np.flatnonzero(selection.support)

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError, check_known, optional
 from nullforest.data.targets import as_target
-from nullforest.estimators.wrappers.wrapper import Ints, Run, SelectorWrapper
+from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
 from nullforest.run import backends
 
 Bound = Literal["worst-case", "unimodal"]
@@ -126,7 +126,7 @@ class StabilitySelection(SelectorWrapper):
 
     _counted: ClassVar[str] = "Testing half-samples"
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         self._check_settings(run.n_features)
         halves, n_finished = 2 * self.pairs, len(run.steps)
         target = as_target(run.y, len(run.y))
@@ -154,7 +154,7 @@ class StabilitySelection(SelectorWrapper):
         self._keep(first, support, probability=self.probabilities_)
         self._names = first.tally.names
 
-    def _test_half(self, run: Run, classes: Ints, number: int) -> dict[str, Any]:
+    def _test_half(self, run: SeriesOfFits, classes: Ints, number: int) -> dict[str, Any]:
         """Features selected on one half, and the order of those with the smallest p-values."""
         paired = self.method == "complementary"
         rng = np.random.default_rng([run.first_seed, number // 2 if paired else number])

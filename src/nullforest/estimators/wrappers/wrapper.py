@@ -36,7 +36,7 @@ _REAL = ("standard_errors", "threshold", "max_false")
 
 
 @dataclass(frozen=True)
-class Run:
+class SeriesOfFits:
     """The data of one call of `fit`, its finished steps, and what the next ones need.
 
     A step is a dictionary of plain numbers, lists and strings.
@@ -85,7 +85,7 @@ class Run:
             self.add(work(self, number, *arguments))
         return self.steps[number - 1]
 
-    def for_workers(self) -> Run:
+    def for_workers(self) -> SeriesOfFits:
         """The same without what stays here: checkpoint, progress, more than one thread each."""
         selector = self.selector
         if hasattr(selector, "get_params") and "n_jobs" in selector.get_params():
@@ -168,7 +168,7 @@ class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # t
             part = checkpoint.read("steps")
             if part is not None:  # a run that drew its seed at random resumes with the same one
                 seed, steps = part.content["seed"], part.content["steps"]
-            self._run(Run(X, y, names, selector, seed, steps, checkpoint, report))
+            self._run(SeriesOfFits(X, y, names, selector, seed, steps, checkpoint, report))
         return self
 
     def _check(self, selector: Any) -> None:
@@ -212,7 +212,7 @@ class SelectorWrapper(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # t
     _counted: ClassVar[str] = "Growing forests"
 
     @abstractmethod
-    def _run(self, run: Run) -> None:
+    def _run(self, run: SeriesOfFits) -> None:
         """Do the work: set `selection_`, `support_` and `table_`."""
 
     def _keep(self, selection: Selection, support: NDArray[np.bool_], **columns: Any) -> None:
