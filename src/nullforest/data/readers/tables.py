@@ -237,7 +237,7 @@ def table_of(
     if ids is not None:
         sample_ids = texts_of(frame.iloc[:, names.index(ids)])
     targets = columns_of(target)
-    y: Any = _plain_text(frame.iloc[:, names.index(targets[0])], targets[0])
+    y: Any = frame.iloc[:, names.index(targets[0])]
     if isinstance(target, SurvivalColumns):
         y = frame.iloc[:, [names.index(name) for name in targets]]
         y = y.set_axis(["event", "time"], axis=1)
@@ -287,15 +287,6 @@ def table_of(
         if spare
         else (),
     )
-
-
-def _plain_text(column: pd.Series[Any], name: str) -> pd.Series[Any]:
-    """A target whose texts can be written as UTF-8; lists and dicts in its cells are refused."""
-    if column.dtype != object:
-        return column
-    if any(isinstance(value, list | dict | np.ndarray) for value in column):
-        raise InputError(f"The target {name!r} holds several values in a row; give one each.")
-    return column.map(lambda value: text_of(value) if isinstance(value, str) else value)
 
 
 def _roles(
