@@ -233,7 +233,7 @@ class Selection:
         >>> X, y = np.random.default_rng(0).normal(size=(50, 500)), np.arange(50) % 2
         >>> X[:, 0] += 2 * y
         >>> selection = nf.select(nf.grow(X, y, trees=100)).with_effects(X, y)
-        >>> selection.table["higher_in"][0], round(float(self.table["auc"][0]), 2)
+        >>> selection.table["higher_in"][0], round(float(selection.table["auc"][0]), 2)
         ('1', 0.93)
         """
         return replace(self, effects=effect_sizes(*data_of(self, X, y)))
