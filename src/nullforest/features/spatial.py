@@ -168,7 +168,7 @@ def find_clusters(selection: Selection, geometry: Geometry | None) -> pd.DataFra
 def cluster_numbers(selection: Selection, geometry: Geometry | None) -> NDArray[np.int64]:
     """Cluster of each feature, from 1 for the largest on; 0 for those that are not selected."""
     if geometry is None:
-        raise InputError("The data are no images, so there are no clusters; leave out --clusters.")
+        raise InputError("The data are no images, so there are no clusters.")
     numbers = np.zeros(len(selection.support), np.int64)
     if not selection.support.any() or selection.columns is None:
         return numbers
