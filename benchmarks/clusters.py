@@ -24,10 +24,10 @@ from pathlib import Path
 import joblib
 import numpy as np
 import psutil
-from nullforest.forest.blocks import _Sums, grow_block
 
 import nullforest as nf
 from nullforest.data.targets import as_target
+from nullforest.forest.grower import Grower, ListedSums
 from nullforest.forest.settings import ForestSettings
 
 S, F, TREES, CANDIDATES = 500, 10_242, 1_024, 512
@@ -114,10 +114,11 @@ def adding_rate(X: np.ndarray, y: np.ndarray) -> float:
         trees=TREES, candidates=CANDIDATES, max_depth=None, probes=0, seed=SEED
     )
     settings = settings.resolved(table.shape, target.criterion)
-    block = grow_block(table, target, (settings, False, False))
+    grower = Grower(table, target, settings, keep_trees=False, oob=False)
+    block = grower.block(0, TREES, listed=True)
     best = np.inf
     for _ in range(5):
-        sums = _Sums(table, target, False, False, {})
+        sums = ListedSums(grower, None)
         start = time.perf_counter()
         sums.add(block)
         best = min(best, time.perf_counter() - start)

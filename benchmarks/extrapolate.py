@@ -12,7 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from nullforest.forest.blocks import blocks_of
+
+from nullforest.run.workers import blocks_of
 
 ROOT = Path(__file__).parents[1]
 TREES, CORES = 100_000, 100

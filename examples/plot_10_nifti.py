@@ -44,7 +44,7 @@ people = pd.DataFrame(
 people.to_csv(folder / "participants.tsv", sep="\t", index=False)
 
 # %%
-# One command reads them and writes the maps.
+# One command reads them and writes the maps, and the clusters beside them.
 
 command = [sys.executable, "-m", "nullforest", "select", str(folder / "sub-*_t1.nii.gz")]
 command += ["--target", "group", "--sample-table", str(folder / "participants.tsv")]

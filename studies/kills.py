@@ -27,7 +27,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from nullforest.run.forest_checkpoint import KIND
 
 import nullforest as nf
 from nullforest.run.checkpoints import Checkpoint

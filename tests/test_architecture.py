@@ -42,6 +42,22 @@ def test_the_table_of_folders_says_what_is_imported():
     assert written == found
 
 
+def test_what_the_page_names_exists():
+    page = (PROJECT / "ARCHITECTURE.md").read_text("utf-8").split("```")[2]
+    roots = [PROJECT / name for name in ("src", "tests", "reproduction", "studies", "benchmarks")]
+    paths = [path for root in roots for path in (root, *root.rglob("*"))]
+    places = [f"/{path.relative_to(PROJECT).as_posix()}" for path in paths]
+    texts = [path.read_text("utf-8") for path in paths if path.suffix in {".py", ".js", ".hpp"}]
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    for name in re.findall(r"`([^`\n]+)`", page):
+        if name.startswith(("make ", "import ")) or (PROJECT / name).exists():
+            continue
+        if "/" in name or name.endswith((".py", ".js")):
+            assert any(place.endswith(f"/{name.rstrip('/')}") for place in places), name
+        else:
+            assert {*re.findall(r"[A-Za-z_]\w+", name)} <= words, name
+
+
 def lines_of_code(path):
     """Lines of a file that are neither empty nor comments nor docstrings."""
     text = path.read_text("utf-8")

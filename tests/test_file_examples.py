@@ -142,9 +142,15 @@ def test_the_example_runs(page, code, tmp_path, monkeypatch):
         words = shlex.split(code)[1:]
         result = CliRunner().invoke(app, [*words, *QUICK])
         assert result.exit_code == 0, result.stderr
-        outputs = ("--table", "--maps", "--plot", "--h5ad")
-        for option in outputs:
-            if option in words:
-                assert Path(words[words.index(option) + 1]).exists()
+        written = {
+            option: Path(words[words.index(option) + 1])
+            for option in ("--table", "--maps", "--plot", "--h5ad")
+            if option in words
+        }
+        assert all(path.exists() for path in written.values())
+        if "--maps" in words:
+            assert (written["--maps"] / "clusters.csv").exists()
+        if "--groups" in words:
+            assert written["--table"].with_suffix(".groups.csv").exists()
     else:
         exec(compile(code, page, "exec"), {})

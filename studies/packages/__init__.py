@@ -2,8 +2,6 @@
 
 from time import monotonic
 
-import numpy as np
-
 from nullforest.evaluation.baselines.comparison import Answer, Problem, Test
 from nullforest.selection.error_rates import decide
 from studies.packages.boruta_py import BorutaPy
@@ -41,8 +39,8 @@ def compared(package: OtherPackage) -> Test:
             raise ValueError(f"{package.title} does not take survival times")
         result = package.run(
             PackageTask(
-                X=problem.table.matrix,
-                y=np.asarray(problem.y) if survival is None else survival,
+                X=problem.data.table.matrix,
+                y=problem.data.target.y,
                 classes=forest.classes is not None,
                 trees=forest.n_trees,
                 candidates=forest.settings.candidates,

@@ -18,9 +18,8 @@ from scipy import special, stats
 
 from nullforest.evaluation.baselines import BaselineResult
 from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
-from nullforest.evaluation.relabelling import Labels, grow_permuted
+from nullforest.evaluation.relabelling import grow_permuted, permutable
 from nullforest.nulls.distribution import Floats
-from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 
 FAMILIES = ("normal", "lognormal", "gamma")
@@ -60,11 +59,11 @@ def fitted_label_permutation(
     (['x5'], True)
     """
     start = monotonic()
-    labels = Labels.for_forest(y, blocks, settings)
-    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
-    forest = grow(measured.table, y, seed=seed, sample_weight=labels.weight, **measured.settings)
+    data = permutable(X, y, blocks, settings, n_jobs)
+    measured = MeasuredForests(data, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    forest = measured.grown(seed)
     values = measured.values(forest)
-    forests = grow_permuted(measured.table, labels, permutations, seed=seed, **measured.settings)
+    forests = grow_permuted(measured.data, permutations, seed=seed, **measured.settings)
     permuted = np.array([measured.values(forest) for forest in forests])
     fit = fitted_pvalues(permuted.astype(np.float32), values)
     plain = (1 + (permuted >= values).sum(axis=0)) / (1 + permutations)

@@ -24,10 +24,12 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, progress_bar, step_of
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.data.column_blocks import feature_numbers
+from nullforest.data.dataset import Dataset
+from nullforest.data.targets import Target
 from nullforest.evaluation.baselines import BaselineResult
 from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
+from nullforest.evaluation.relabelling import dataset_of
 from nullforest.run import backends as compute
-from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 from studies.published.stopping import Stop, Stopping
 
@@ -98,16 +100,16 @@ def variable_permutation(
             f"stop={stop!r} decides at alpha for each feature on its own; for error={error!r} use "
             "stop='besag_clifford' or 'none'."
         )
-    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    data = dataset_of(X, y, settings, n_jobs=n_jobs)
+    measured = MeasuredForests(data, statistic, seed=seed, n_jobs=n_jobs, **settings)
     settings = dict(measured.settings)
     F = measured.n_features
     tested = (np.arange(F) if features is None else feature_numbers(features, F)).tolist()
-    observed = grow(measured.table, y, seed=seed, **settings)
+    observed = measured.grown(seed)
     values = measured.values(observed)
     pvalues, expected = np.ones(F), np.full(F, np.nan)
     used = np.zeros(F, np.int64)
-    matrix = measured.table.matrix[:, :F]
-    task = _FeatureTest(matrix, y, values, statistic, rule, seed, settings)
+    task = _FeatureTest(data.table.matrix, data.target, values, statistic, rule, seed, settings)
     backend = compute.find(settings.pop("backend", None))
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Permuting features", progress) as tell:
@@ -146,7 +148,7 @@ class _FeatureTest:
     """The test of one feature: how often its importance is as large when it is permuted."""
 
     matrix: Any
-    y: Any
+    target: Target
     observed: NDArray[np.float64]
     statistic: Statistic
     rule: Stopping
@@ -169,9 +171,10 @@ class _FeatureTest:
         total, column = 0.0, work[:, f].copy()
         while m == 0 or not self.rule.done(d, m):
             work[:, f] = column[stream(self.seed, COLUMNS, f, m).permutation(len(column))]
-            again = MeasuredForests(work, self.statistic, seed=self.seed, **self.settings)
+            data = Dataset(work, self.target)
+            again = MeasuredForests(data, self.statistic, seed=self.seed, **self.settings)
             seed = forest_seed(self.seed, COLUMNS, f, m)
-            forest = grow(again.table, self.y, seed=seed, backend="threads", **again.settings)
+            forest = again.grown(seed, backend="threads")
             value = float(again.values(forest)[f])
             total, d, m = total + value, d + (value >= self.observed[f]), m + 1
             if tell is not None:

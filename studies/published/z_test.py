@@ -22,7 +22,7 @@ from scipy import special
 from nullforest._util.errors import InputError
 from nullforest.evaluation.baselines import BaselineResult
 from nullforest.evaluation.baselines.importances import MeasuredForests
-from nullforest.run.growing import grow
+from nullforest.evaluation.relabelling import dataset_of
 from nullforest.run.permutation import permuted_errors
 from nullforest.selection.error_rates import ErrorRate
 
@@ -73,11 +73,12 @@ def z_test(
     (True, 5)
     """
     start = monotonic()
-    measured = MeasuredForests(X, "permutation", seed=seed, n_jobs=n_jobs, **settings)
-    forest = grow(measured.table, y, seed=seed, **measured.settings)
+    data = dataset_of(X, y, settings, n_jobs=n_jobs)
+    measured = MeasuredForests(data, "permutation", seed=seed, n_jobs=n_jobs, **settings)
+    forest = measured.grown(seed)
     if forest.n_trees < 2:
         raise InputError("One tree has no standard error; grow at least two trees.")
-    mean, deviation = permuted_errors(forest, measured.table, n_jobs=n_jobs)
+    mean, deviation = permuted_errors(forest, data.table, n_jobs=n_jobs)
     # A feature that no tree uses, or that changes nothing anywhere, has no evidence: z = 0.
     z = mean * np.sqrt(forest.n_trees) / np.where(deviation > 0, deviation, np.inf)
     return BaselineResult.of(

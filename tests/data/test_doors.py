@@ -68,6 +68,17 @@ MIXED = {
     "categories with gaps": FRAME.assign(
         group=pd.Series(np.array(["u", "v", "w", None])[np.arange(S) % 4])
     ),
+    "categories in another order": FRAME.assign(
+        group=pd.Categorical(
+            np.array(["u", "v", "w", "x"])[np.arange(S) % 4], ["w", "none", "x", "u", "v"]
+        ),
+        kind=pd.Categorical(np.where(X[:, 3] > 0, "p", "q"), ["q", "none", "p"]),
+    ),
+    "numbers with gaps": FRAME.assign(
+        whole=pd.array([i % 5 if i % 7 else None for i in range(S)], dtype="Int64"),
+        flag=pd.array([i % 2 > 0 if i % 7 else None for i in range(S)], dtype="boolean"),
+        mixed=[1.5 if i % 2 else None for i in range(S)],
+    ),
     "dates": FRAME.assign(day=pd.date_range("2020-01-01", periods=S)[RNG.permutation(S)]),
 }
 SETTINGS = {
@@ -149,6 +160,18 @@ def all_the_same(found):
     first, *others = found
     for other in others:
         same(found[first], found[other], names="arrays" not in other)
+    described = [selection.effects for selection in found.values() if selection.effects is not None]
+    assert len(described) >= 4
+    for effects in described[1:]:
+        assert (effects.comparison, list(effects.columns)) == (
+            described[0].comparison,
+            list(described[0].columns),
+        )
+        for name, values in effects.columns.items():
+            if values.dtype.kind == "f":  # float32 is written with fewer digits
+                np.testing.assert_allclose(values, described[0].columns[name], rtol=1e-5, atol=1e-6)
+            else:
+                assert values.tolist() == described[0].columns[name].tolist()
 
 
 @pytest.mark.parametrize("y", TARGETS.values(), ids=TARGETS)
@@ -234,6 +257,22 @@ def test_the_command_is_the_same(frame, y, roles, words, number, tmp_path):
     table = pd.read_csv(tmp_path / "out.csv", index_col="feature").loc[grown.tally.names]
     np.testing.assert_array_equal(table["count"], grown.counts)
     np.testing.assert_allclose(table["p_value"], grown.pvalues, rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["variance", "gini", "entropy"])
+def test_the_criterion_decides_at_every_door(criterion):
+    y = levels(5)
+    forest = nf.grow(FRAME, y, trees=60, criterion=criterion)
+    found = {
+        "grow": nf.select(forest).with_effects(FRAME, y),
+        "watch": nf.watch(FRAME, y, trees=60, criterion=criterion),
+        "data set": nf.select_table(nf.Dataset.of(FRAME, y, criterion=criterion), trees=60),
+        "selector": nf.ForestSelector(trees=60, criterion=criterion).fit(FRAME, y).selection_,
+    }
+    all_the_same(found)
+    numbers = criterion == "variance"
+    assert found["grow"].effects.comparison == ("numbers" if numbers else "several classes")
+    assert (forest.classes is None) == numbers
 
 
 def test_another_target_on_the_same_columns_is_that_of_a_new_data_set():

@@ -9,7 +9,7 @@ from scipy import stats
 import nullforest as nf
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.auditing import interval, qq_points
-from nullforest.evaluation.relabelling import Labels
+from nullforest.evaluation.relabelling import label_order
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 200))
@@ -20,7 +20,7 @@ HOW = {"trees": 60, "candidates": 14}
 def test_shares_are_those_of_forests_on_permuted_labels():
     a = nf.audit(X, Y, nulls=["paper", "bagged"], alphas=[0.1, 0.01], permutations=4, seed=5, **HOW)
     for b in range(4):
-        y = Y[Labels(Y).order(5, b)]
+        y = Y[label_order(40, None, 5, b)]
         tally = nf.grow(X, y, seed=forest_seed(5, LABELS, b), **HOW).tally
         for i, kind in enumerate(("paper", "bagged")):
             p = nf.null(tally, kind).pvalues(tally.counts)

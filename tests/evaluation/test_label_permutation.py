@@ -9,7 +9,7 @@ from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.baselines.importances import STATISTICS, MeasuredForests
 from nullforest.evaluation.baselines.label_permutation import TEST, Exceedances
-from nullforest.evaluation.relabelling import Labels
+from nullforest.evaluation.relabelling import label_order
 from nullforest.run.checkpoints import Checkpoint
 
 RNG = np.random.default_rng(8)
@@ -21,15 +21,15 @@ B = 19
 
 def permuted_statistics(statistic, seed, blocks=None):
     """Grow the same forests one by one, and keep all of their statistics."""
-    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=1, **HOW)
+    measured = MeasuredForests(nf.Dataset.of(X, Y), statistic, seed=seed, n_jobs=1, **HOW)
     assert measured.settings["max_depth"] is None  # published tests grow full trees
-    observed = measured.values(nf.grow(measured.table, Y, seed=seed, **measured.settings))
-    labels = Labels(Y, blocks=blocks)
+    table = measured.data.table
+    observed = measured.values(nf.grow(table, Y, seed=seed, **measured.settings))
     permuted = [
         measured.values(
             nf.grow(
-                measured.table,
-                Y[labels.order(seed, b)],
+                table,
+                Y[label_order(40, blocks, seed, b)],
                 seed=forest_seed(seed, LABELS, b),
                 **measured.settings,
             )
@@ -120,15 +120,16 @@ def test_a_run_out_of_time_can_be_continued(tmp_path):
 
 
 def test_labels_stay_within_their_blocks():
-    blocks = np.repeat(list("abcdefgh"), 5)
-    labels = Labels(Y, blocks=blocks)
+    blocks = np.repeat(np.arange(8), 5)
     for b in range(50):
-        order = labels.order(0, b)
+        order = label_order(40, blocks, 0, b)
         assert sorted(order) == list(range(40))
         assert (blocks[order] == blocks).all()
-    assert any((labels.order(0, b) != np.arange(40)).any() for b in range(5))
+    assert any((label_order(40, blocks, 0, b) != np.arange(40)).any() for b in range(5))
     observed, permuted = permuted_statistics("frequency", seed=4, blocks=blocks)
-    s = nf.baselines.label_permutation(X, Y, permutations=B, seed=4, blocks=blocks, **HOW)
+    s = nf.baselines.label_permutation(
+        X, Y, permutations=B, seed=4, blocks=np.repeat([*"abcdefgh"], 5), **HOW
+    )
     np.testing.assert_allclose(s.pvalues, naive.permutation_pvalues(observed, permuted))
 
 
@@ -224,7 +225,8 @@ def test_names_of_features_can_be_given():
         ({"permutations": 2.5}, "whole number"),
         ({"rule": "loose"}, "no rule 'loose'"),
         ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),
-        ({"blocks": np.arange(40)}, "constant within every block"),
+        ({"blocks": np.arange(40)}, "a block of its own"),
+        ({"blocks": Y}, "constant within every block"),
         ({"blocks": [1, 2]}, "for 40 samples"),
         ({"alpha": 0.0}, "between 0 and 1"),
         ({"resume": "/dev/null/folder"}, "cannot be used"),

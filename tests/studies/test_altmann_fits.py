@@ -7,7 +7,7 @@ import nullforest as nf
 from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.baselines.importances import MeasuredForests
-from nullforest.evaluation.relabelling import Labels
+from nullforest.evaluation.relabelling import label_order
 from studies.published.altmann_fits import FAMILIES, fitted_label_permutation, fitted_pvalues
 
 
@@ -43,11 +43,10 @@ def test_the_count_is_taken_where_nothing_fits():
     y = (X[:, 0] + 0.7 * rng.normal(size=40) > 0).astype(int)
     how = {"trees": 20, "candidates": 4}
     s = fitted_label_permutation(X, y, statistic="gini", permutations=B, seed=4, **how)
-    measured = MeasuredForests(X, "gini", seed=4, n_jobs=1, **how)
-    labels = Labels(y)
+    measured = MeasuredForests(nf.Dataset.of(X, y), "gini", seed=4, n_jobs=1, **how)
     permuted = [
         nf.grow(
-            X, y[labels.order(4, b)], seed=forest_seed(4, LABELS, b), **measured.settings
+            X, y[label_order(40, None, 4, b)], seed=forest_seed(4, LABELS, b), **measured.settings
         ).gini_importance
         for b in range(B)
     ]

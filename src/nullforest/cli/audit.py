@@ -67,15 +67,12 @@ def audit(
 
     with connected(cluster), screen.progress("Auditing") as progress:
         result = run_audit(
-            read.table,
-            read.target.y,
+            read,
             nulls=[name.strip() for name in nulls.split(",")],  # type: ignore[misc]  # checked there
             alphas=levels,
             permutations=permutations,
             max_seconds=max_seconds,
             progress=progress,
-            blocks=read.target.blocks,
-            criterion=read.target.criterion,
             n_jobs=jobs,
             **asdict(growing.settings),
         )

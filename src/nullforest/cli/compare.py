@@ -92,9 +92,8 @@ def compare(
     named = [m.strip() for m in methods.split(",") if m.strip()]
     with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
-            read.table,
-            read.target.y,
-            list(METHODS) if named == ["all"] else named,
+            read,
+            methods=list(METHODS) if named == ["all"] else named,
             alpha=alpha,
             error=error,
             relevant=truth,
@@ -102,7 +101,6 @@ def compare(
             rounds=rounds,
             progress=progress,
             n_jobs=jobs,
-            criterion=read.target.criterion,
             **(vars(growing) | {"max_depth": growing.max_depth or None}),
         )
     written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})

@@ -44,8 +44,11 @@ def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.floa
     (array([0., 2., 1.]), False)
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
+        if not column.dtype.ordered:  # coded by their names, like text
+            present = column.cat.remove_unused_categories().cat.categories
+            column = column.cat.set_categories(sorted(present, key=str))
         codes = column.cat.codes.to_numpy()
-        unordered = not column.dtype.ordered and len(column.cat.categories) > 2
+        unordered = not column.cat.ordered and len(column.cat.categories) > 2
         return np.where(codes < 0, np.nan, codes.astype(float)), unordered
     if column.dtype.kind == "c":
         raise InputError(f"Column {name!r} holds complex numbers; {_REMEDY}.")

@@ -23,13 +23,6 @@ X_RULES: dict[str, Any] = {
 }
 
 
-def keep_arguments(estimator: Any, arguments: dict[str, Any]) -> None:
-    """Set the arguments of `__init__`, its `locals()`, as attributes of the same names."""
-    for name, value in arguments.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
-
-
 def whole_seed(random_state: Any) -> int:
     """A seed from an int, a RandomState or None."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):

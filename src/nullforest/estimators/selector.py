@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from nullforest._util.errors import InputError
-from nullforest.data.dense import as_names, checked_columns, column_names
-from nullforest.data.effects import Effects
+from nullforest.data.dense import checked_columns, column_names
+from nullforest.data.effect_sizes import effect_sizes
+from nullforest.data.rank_table import RankTable
+from nullforest.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
 from nullforest.data.targets import Task, refuse_masked
-from nullforest.estimators.arguments import (
-    X_RULES,
-    MinFeaturesMixin,
-    checked_data,
-    keep_arguments,
-    whole_seed,
-)
+from nullforest.estimators.arguments import X_RULES, MinFeaturesMixin, checked_data, whole_seed
 from nullforest.nulls import Kind
+from nullforest.nulls.distribution import Ints
 from nullforest.run.growing import run_of
 from nullforest.run.run import Run
 from nullforest.run.schedule import Question
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.levels import levels_of_data, mixed_levels
+from nullforest.tallies.levels import mixed_levels
+from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally
 
@@ -43,6 +42,7 @@ _OF_RUN = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Select the features that a random forest uses more often than is expected under the null.
 
@@ -100,31 +100,27 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     (100, 3)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        alpha: float = 0.05,
-        error: ErrorRate = "fdr",
-        null: Kind = "auto",
-        prefit: bool = False,
-        min_features: int | None = None,
-        trees: int | Literal["auto"] = "auto",
-        candidates: int | None = None,
-        draw: Literal["node", "tree"] = "node",
-        samples: float = 0.5,
-        replace: bool = False,
-        task: Task = "auto",
-        criterion: str = "auto",
-        min_leaf: int | None = None,
-        max_depth: int | None = 3,
-        max_trees: int | None = None,
-        max_seconds: float | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        random_state: Any = 0,
-        n_jobs: int = -1,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    _: KW_ONLY
+    alpha: float = 0.05
+    error: ErrorRate = "fdr"
+    null: Kind = "auto"
+    prefit: bool = False
+    min_features: int | None = None
+    trees: int | Literal["auto"] = "auto"
+    candidates: int | None = None
+    draw: Literal["node", "tree"] = "node"
+    samples: float = 0.5
+    replace: bool = False
+    task: Task = "auto"
+    criterion: str = "auto"
+    min_leaf: int | None = None
+    max_depth: int | None = 3
+    max_trees: int | None = None
+    max_seconds: float | None = None
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
+    random_state: Any = 0
+    n_jobs: int = -1
 
     def fit(
         self,
@@ -169,72 +165,86 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             self.estimator_, selection = run.answer()
             self.tally_, used = self.estimator_.tally, run.data.columns
         else:
-            X, names = checked_columns(X)
             if blocks is not None or adjust is not None:
                 raise InputError(
                     "blocks and adjust need shadows, which only nullforest's own forest has; omit "
                     "the estimator."
                 )
-            rules = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
-            values = validate_data(self, X, **rules)
-            # The forest sees X itself, so that it checks it by its own rules and keeps its names.
-            self.estimator_ = self._fitted(X, y, fit_params)
-            fitted_here = None if self.prefit else values.shape[0]
-            self.tally_ = take_tally(self.estimator_, feature_names=names, n_samples=fitted_here)
-            if self.tally_.n_features != self.n_features_in_:
-                raise InputError(
-                    f"The forest was fitted on {self.tally_.n_features} features, but X has "
-                    f"{self.n_features_in_}; give the data that the forest was fitted on."
-                )
-            self.tally_ = replace(self.tally_, levels=levels_of_data(values))
-            if self._needs_shadows():
-                self.tally_ = self._shadowed(values, y, names, fit_params)
-            selection = self._selected(self.tally_)
-            selection = replace(selection, effects=self._effects(values, y))
+            selection = self._tested(X, y, fit_params)
         selection = replace(selection, seconds=perf_counter() - start)
         self.selection_, kept = self._with_smallest(selection, selection.support)
         self.support_ = np.zeros(self.n_features_in_, bool)
         self.support_[used] = kept
         return self
 
-    def _effects(self, X: Any, y: Any) -> Effects | None:
-        """Direction and size of all features, by what the given forest took y for."""
-        from nullforest.data.effect_sizes import effect_sizes
-
-        try:
-            return effect_sizes(X, y, "gini" if is_classifier(self.estimator_) else "variance")
-        except InputError:  # several outputs, or one class
-            return None
-
-    def _needs_shadows(self) -> bool:
-        """Whether the given forest cannot be tested by its own counts alone."""
-        if self.null == "shadows":
-            return True
-        return bool(self.null == "auto" and not self.prefit and mixed_levels(self.tally_.levels))
-
-    def _shadowed(self, values: Any, y: Any, names: Any, fit_params: dict[str, Any]) -> Tally:
-        """The tally of such a forest that was fitted beside shadows of the features."""
-        from nullforest.estimators.shadow_fit import copies_for, shadow_tally_of
-
-        if self.prefit:
-            raise InputError('null="shadows" fits the forest beside shadows; omit prefit=True.')
-        copies, table = copies_for(values, self.n_jobs)
-        if get_config()["enable_metadata_routing"]:
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        found = shadow_tally_of(self.estimator, values, y, copies, table, **fit_params)
-        return found if names is None else replace(found, feature_names=as_names(names))
-
-    def _fitted(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-        """The given forest, fitted unless it is already."""
+    def _tested(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Selection:
+        """The selection of the forest of another library; sets `estimator_` and `tally_`."""
+        X, names = checked_columns(X)
+        rules = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
+        values = validate_data(self, X, **rules)
         if self.class_weight is not None:
             raise InputError(
                 "class_weight is a setting of nullforest's own forest; set it on the estimator."
             )
-        if self.prefit:
-            return self.estimator
-        if get_config()["enable_metadata_routing"]:
+        if get_config()["enable_metadata_routing"] and not self.prefit:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        return clone(self.estimator).fit(X, y, **fit_params)
+        # The forest sees X itself, so that it checks it by its own rules and keeps its names.
+        self.estimator_ = (
+            self.estimator if self.prefit else clone(self.estimator).fit(X, y, **fit_params)
+        )
+        n_samples = None if self.prefit else values.shape[0]
+        tally = take_tally(self.estimator_, feature_names=names, n_samples=n_samples)
+        if tally.n_features != self.n_features_in_:
+            raise InputError(
+                f"The forest was fitted on {tally.n_features} features, but X has "
+                f"{self.n_features_in_}; give the data that the forest was fitted on."
+            )
+        table = RankTable(values, n_jobs=self.n_jobs, feature_names=names, bins=None)
+        tally = replace(tally, levels=table.levels)
+        mixed = self.null == "auto" and not self.prefit and mixed_levels(tally.levels)
+        if self.null == "shadows" or mixed:
+            tally = self._beside_shadows(table, y, fit_params)
+        self.tally_ = tally
+        try:  # by what the forest took y for
+            criterion = "gini" if is_classifier(self.estimator_) else "variance"
+            effects = effect_sizes(table, y, criterion)
+        except InputError:  # several outputs, or one class
+            effects = None
+        return replace(self._selected(tally), effects=effects)
+
+    def _beside_shadows(self, table: RankTable, y: Any, fit_params: dict[str, Any]) -> Tally:
+        """The tally of a clone of the forest, fitted to X beside permuted copies of it."""
+        if self.prefit:
+            raise InputError('null="shadows" fits the forest beside shadows; omit prefit=True.')
+        S, F = table.shape
+        X: Any = table.values
+        copies = default_copies(table, blocks=False) or LEAST_COPIES
+        rows = permuted_rows(S, copies, seed=0)
+        if sparse.issparse(X):
+            by_rows = X.tocsr()
+            columns = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
+        else:
+            columns = np.concatenate([X, *(X[row] for row in rows)], axis=1)
+        tally = take_tally(clone(self.estimator).fit(columns, y, **fit_params), n_samples=S)
+        if tally.column_orders:
+            raise InputError(
+                f"A {type(self.estimator).__name__} splits the lowest column when gains tie; "
+                "features would be favoured over their shadows. Use ForestSelector() without a "
+                "forest."
+            )
+        counts, couplings = tally.counts.reshape(copies + 1, F), tally.couplings
+        parts: Ints = np.zeros((copies + 1, F, 1), np.int64)
+        if couplings is not None:
+            parts = couplings.reshape(copies + 1, F, -1).astype(np.int64)
+        return replace(
+            tally,
+            counts=counts[0],
+            couplings=None if couplings is None else parts[0],
+            null_columns=NullColumns.of_shadows(counts, parts, table.strata.features, rows),
+            levels=None,
+            feature_names=table.feature_names,
+            notes=(),  # of null models that shadows replace
+        )
 
     def _run(self, X: Any, y: Any, settings: dict[str, Any]) -> Run:
         """The run of nullforest's own forest."""
@@ -244,6 +254,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             column_names(X)  # equal ones are refused
             validate_data(self, X, skip_check_array=True)  # columns of any kind
+            check_consistent_length(X, y)
         else:
             X, names = checked_columns(X)
             X, y = checked_data(self, X, y, ensure_min_samples=2, **X_RULES)

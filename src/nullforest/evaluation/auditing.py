@@ -22,9 +22,8 @@ from scipy import stats
 from nullforest._util.errors import InputError, check_known, optional
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
-from nullforest.data.rank_table import RankTable
 from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
-from nullforest.evaluation.relabelling import Labels, grow_permuted
+from nullforest.evaluation.relabelling import grow_permuted, permutable
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import decide
@@ -192,7 +191,7 @@ def qq_points(
 
 def audit(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     nulls: Sequence[Kind] = ("paper", "bagged", "probes"),
     alphas: Sequence[float] = (0.05, 0.01, 0.001),
@@ -238,14 +237,13 @@ def audit(
     start = monotonic()
     kinds = tuple(dict.fromkeys(nulls))
     _check(kinds, alphas, permutations)
-    table = RankTable.of(X, n_jobs).numeric()
-    labels = Labels.for_forest(y, blocks, settings)
+    data = permutable(X, y, blocks, settings, n_jobs)
     settings = {"keep_trees": False, "oob": False, **settings}
     if "shadows" in kinds:
         if len(kinds) > 1:
             raise InputError('Audit "shadows" alone; other null models need a forest without them.')
         if settings.get("shadows", "auto") == "auto":
-            settings["shadows"] = default_copies(table, blocks=False) or LEAST_COPIES
+            settings["shadows"] = default_copies(data.table, blocks=False) or LEAST_COPIES
     else:
         if settings.get("shadows", "auto") not in ("auto", 0):
             raise InputError('Shadows are for nulls=["shadows"] alone; omit shadows.')
@@ -260,7 +258,7 @@ def audit(
     deadline = None if max_seconds is None else start + max_seconds
     with progress_bar("Auditing", progress) as report:
         settings |= {"seed": seed, "n_jobs": n_jobs, "deadline": deadline, "progress": report}
-        for forest in grow_permuted(table, labels, permutations, least=2, **settings):
+        for forest in grow_permuted(data, permutations, least=2, **settings):
             trees = forest.n_trees
             tally = forest.tally
             pvalues = [null(tally, kind).pvalues(tally.counts) for kind in kinds]
@@ -277,7 +275,7 @@ def audit(
         shares=np.stack(shares, axis=2),
         discoveries=np.array(discoveries).T,
         histogram=histogram,
-        n_features=table.shape[1],
+        n_features=data.table.shape[1],
         trees=trees,
         seconds=monotonic() - start,
         notes=(note,) if len(shares) < permutations else (),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from inspect import signature
 from time import monotonic
 from typing import Any
 
@@ -12,87 +14,71 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, silent, step_of
 from nullforest._util.randomness import LABELS, forest_seed, stream
+from nullforest.data.dataset import Dataset
 from nullforest.data.rank_table import RankTable
-from nullforest.data.survival_times import survival_of
-from nullforest.run import backends as compute
+from nullforest.data.targets import Target
+from nullforest.run import backends
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 
 
-class Labels:
-    """y, ready to be permuted, within blocks where given.
+def dataset_of(X: Any, y: Any, settings: dict[str, Any], **of_data: Any) -> Dataset:
+    """The data set of a test, ranked once; settings of the data are taken out of `settings`."""
+    names = signature(Dataset.of).parameters.keys() & settings.keys()
+    data = Dataset.of(X, y, **of_data, **{name: settings.pop(name) for name in names})
+    return replace(data, X=data.table.numeric())
 
-    Parameters
-    ----------
-    y : array-like, (S,), (S, Q), or (S, S) distances
-        The target; survival times move together with their events.
-    blocks : array-like, (S,), optional
-        Labels are exchanged only between samples of the same block (the visits of a person, the
-        patients of a site).
-    sample_weight : array-like, (S,), optional
-        Permuted with the labels.
-    distances : bool
-        y holds distances between samples, so that rows and columns move together.
-    """
 
-    def __init__(
-        self, y: Any, *, blocks: Any = None, sample_weight: Any = None, distances: bool = False
-    ) -> None:
-        if y is None:
-            raise InputError("There are no labels to permute: y is None.")
-        survival = survival_of(y)
-        self.y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-        self.y = self.y if survival is None else survival
-        self.weight = None if sample_weight is None else np.asarray(sample_weight)
-        self.distances = distances
-        self.blocks = None if blocks is None else self._checked(blocks)
+def without_blocks(data: Dataset) -> Dataset:
+    """The data set of a forest without shadows: blocks limit only how labels are permuted."""
+    return Dataset(data.table, replace(data.target, blocks=None))
 
-    @classmethod
-    def for_forest(cls, y: Any, blocks: Any, settings: dict[str, Any]) -> Labels:
-        """The labels of forests of these settings, from which the sample weights are taken out."""
-        weight = settings.pop("sample_weight", None)
-        distances = settings.get("criterion") == "neighbourhood" and "distance" not in settings
-        return cls(y, blocks=blocks, sample_weight=weight, distances=distances)
 
-    def _checked(self, blocks: Any) -> NDArray[np.int64]:
-        codes = np.unique(np.asarray(blocks).astype(str), return_inverse=True)[1]
-        if codes.shape != (len(self.y),):
-            raise InputError(
-                f"blocks has the shape {codes.shape} for {len(self.y)} samples; give one each."
-            )
-        flat = self.y.reshape(len(self.y), -1)
-        if flat.dtype.names is not None:
-            flat = np.column_stack([self.y[name].astype(float) for name in flat.dtype.names])
-        varies = any(
-            len(np.unique(flat[codes == b], axis=0)) > 1 for b in range(int(codes.max()) + 1)
+def permutable(X: Any, y: Any, blocks: Any, settings: dict[str, Any], n_jobs: int) -> Dataset:
+    """The data set as `dataset_of` makes it; labels that no permutation changes are refused."""
+    if y is None and not isinstance(X, Dataset):
+        raise InputError("There are no labels to permute: y is None.")
+    data = dataset_of(X, y, settings, n_jobs=n_jobs, blocks=blocks)
+    values, blocks = data.target.values.reshape(data.n_samples, -1), data.target.blocks
+    if blocks is not None and not any(
+        len(np.unique(values[blocks == block], axis=0)) > 1 for block in np.unique(blocks)
+    ):
+        raise InputError(
+            "The label is constant within every block, so that no permutation within blocks "
+            "changes it; give one sample per block to permute whole blocks, or omit blocks."
         )
-        if not varies:
-            raise InputError(
-                "The label is constant within every block, so that no permutation within blocks "
-                "changes it; give one sample per block to permute whole blocks, or omit blocks."
-            )
-        return codes.astype(np.int64)
+    return data
 
-    def order(self, seed: int, permutation: int) -> NDArray[np.int64]:
-        """The sample whose label each sample receives in this permutation."""
-        generator = stream(seed, LABELS, permutation)
-        if self.blocks is None:
-            return generator.permutation(len(self.y))
-        order = np.arange(len(self.y))
-        for block in range(int(self.blocks.max()) + 1):
-            members = np.flatnonzero(self.blocks == block)
-            order[members] = generator.permutation(members)
-        return order
 
-    def permuted(self, order: NDArray[np.int64]) -> dict[str, Any]:
-        """The arguments of `grow` that a permutation changes."""
-        y = self.y[np.ix_(order, order)] if self.distances else self.y[order]
-        return {"y": y} if self.weight is None else {"y": y, "sample_weight": self.weight[order]}
+def label_order(
+    n_samples: int, blocks: NDArray[np.int64] | None, seed: int, permutation: int
+) -> NDArray[np.int64]:
+    """The sample whose label each sample receives; one of the same block, where there are any."""
+    generator = stream(seed, LABELS, permutation)
+    if blocks is None:
+        return generator.permutation(n_samples)
+    order = np.arange(n_samples)
+    for block in range(int(blocks.max()) + 1):
+        members = np.flatnonzero(blocks == block)
+        order[members] = generator.permutation(members)
+    return order
+
+
+def permuted(target: Target, seed: int, permutation: int) -> Target:
+    """The target with its labels permuted, with which times, events and weights move."""
+    order = label_order(len(target.values), target.blocks, seed, permutation)
+    rows = np.ix_(order, order) if target.criterion == "neighbourhood" else order
+    return replace(
+        target,
+        values=target.values[rows],
+        weight=None if target.weight is None else target.weight[order],
+        survival=None if target.survival is None else target.survival[order],
+        blocks=None,
+    )
 
 
 def grow_permuted(
-    table: RankTable,
-    labels: Labels,
+    data: Dataset,
     permutations: int,
     *,
     seed: int,
@@ -108,13 +94,13 @@ def grow_permuted(
     whole forests, when the clock passes `deadline` (of `time.monotonic`); the `least` first
     permutations are always finished.
     """
-    backend = compute.find(settings.pop("backend", None))
+    backend = backends.find(settings.pop("backend", None))
     if backend is not None:
-        shared = (table, labels, seed, settings | {"n_jobs": 1})
+        shared = (data.table, data.target, seed, settings | {"n_jobs": 1})
         n_grown = first
         for end, limit in [(least, None), (permutations, deadline)]:
             tasks = range(n_grown, min(end, permutations))
-            for forest in compute.each(_permuted_forest, shared, tasks, backend, deadline=limit):
+            for forest in backends.each(_permuted_forest, shared, tasks, backend, deadline=limit):
                 n_grown += 1
                 progress(n_grown, permutations)
                 yield forest
@@ -124,7 +110,7 @@ def grow_permuted(
         if seconds is not None and seconds <= 0:
             return
         limits = {"max_seconds": seconds, "progress": step_of(progress, b, permutations)}
-        forest = _permuted_forest(table, labels, seed, settings | limits, b)
+        forest = _permuted_forest(data.table, data.target, seed, settings | limits, b)
         if forest.stopped_early:
             return
         progress(b + 1, permutations)
@@ -132,12 +118,7 @@ def grow_permuted(
 
 
 def _permuted_forest(
-    table: RankTable, labels: Labels, seed: int, settings: dict[str, Any], permutation: int
+    table: RankTable, target: Target, seed: int, settings: dict[str, Any], permutation: int
 ) -> Forest:
-    return grow(
-        table,
-        seed=forest_seed(seed, LABELS, permutation),
-        backend="threads",
-        **labels.permuted(labels.order(seed, permutation)),
-        **settings,
-    )
+    data = Dataset(table, permuted(target, seed, permutation))
+    return grow(data, seed=forest_seed(seed, LABELS, permutation), backend="threads", **settings)

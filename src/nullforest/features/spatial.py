@@ -116,10 +116,9 @@ def find_clusters(selection: Selection, geometry: Geometry | None) -> pd.DataFra
     Parameters
     ----------
     selection : Selection
-        Of the features of a :class:`~nullforest.data.readers.Table`, with its `columns` and
-        `annotations`.
+        Of the features of a :class:`~nullforest.Dataset`, with its `columns` and `annotations`.
     geometry : Geometry
-        That of the table.
+        That of the data set.
 
     Returns
     -------
@@ -168,7 +167,9 @@ def find_clusters(selection: Selection, geometry: Geometry | None) -> pd.DataFra
 def cluster_numbers(selection: Selection, geometry: Geometry | None) -> NDArray[np.int64]:
     """Cluster of each feature, from 1 for the largest on; 0 for those that are not selected."""
     if geometry is None:
-        raise InputError("The data are no images, so there are no clusters.")
+        raise InputError(
+            "The data are no images, so that there are no clusters; give the geometry of images."
+        )
     numbers = np.zeros(len(selection.support), np.int64)
     if not selection.support.any() or selection.columns is None:
         return numbers

@@ -31,7 +31,7 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
     Parameters
     ----------
     selection : Selection
-        Of the features of a :class:`~nullforest.data.readers.Table`, with its `columns`.
+        Of the features of a :class:`~nullforest.Dataset`, with its `columns`.
     geometry : Geometry
         That of the table.
     folder : path

@@ -28,10 +28,11 @@ from scipy import stats
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
-from nullforest.data.dense import as_matrix
-from nullforest.data.rank_table import RankTable
+from nullforest.data.dataset import Dataset
+from nullforest.data.targets import Target
 from nullforest.evaluation.baselines.importances import importance, nodes_below
 from nullforest.evaluation.baselines.results import BaselineResult
+from nullforest.evaluation.relabelling import dataset_of, without_blocks
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.forest import Forest
@@ -49,7 +50,7 @@ _UNDECIDED, _CONFIRMED, _REJECTED = 0, 1, -1
 
 def boruta(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     statistic: Statistic = "gini",
     rounds: int = 100,
@@ -105,10 +106,8 @@ def boruta(
     start = monotonic()
     check_alpha(alpha)
     _check(statistic, rounds, percentile, correction)
-    matrix, names = (X.matrix, X.feature_names) if isinstance(X, RankTable) else as_matrix(X)
-    if "feature_names" in settings:
-        names = np.array(list(settings.pop("feature_names")), str)
-    F = matrix.shape[1]
+    data = without_blocks(dataset_of(X, y, settings, n_jobs=n_jobs))
+    matrix, F = data.table.matrix, data.table.shape[1]
     state = np.full(F, _UNDECIDED)
     hits, played = np.zeros(F, np.int64), np.zeros(F, np.int64)
     counts, nodes = np.zeros(F, np.int64), []
@@ -120,7 +119,7 @@ def boruta(
                 break
             active = np.flatnonzero(state != _REJECTED)
             forest, values = _round(
-                matrix[:, active], y, statistic, n_rounds, seed, n_jobs, dict(settings)
+                matrix[:, active], data.target, statistic, n_rounds, seed, n_jobs, dict(settings)
             )
             shadows = values[len(active) :]
             hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
@@ -137,7 +136,7 @@ def boruta(
         pool_per_tree=np.full(sum(len(n) for n in nodes), F),
         candidates=None,
         n_samples=len(matrix),
-        feature_names=names,
+        feature_names=data.table.feature_names,
         source="nullforest, rounds of Boruta without their shadows",
     )
     note = f"{len(undecided)} features stayed undecided after {n_rounds} rounds."
@@ -169,7 +168,7 @@ def _check(statistic: str, rounds: int, percentile: float, correction: str) -> N
 
 def _round(
     active: NDArray[Any],
-    y: Any,
+    target: Target,
     statistic: Statistic,
     number: int,
     seed: int,
@@ -187,8 +186,7 @@ def _round(
     n_candidates = np.sqrt(with_shadows.shape[1]) if candidates is None else candidates
     settings["candidates"] = min(int(n_candidates), with_shadows.shape[1])
     forest = grow(
-        with_shadows,
-        y,
+        Dataset(with_shadows, target, n_jobs=n_jobs),
         seed=forest_seed(seed, COLUMNS, number),
         n_jobs=n_jobs,
         **(usual | settings | {"keep_trees": True, "oob": False, "probes": 0}),

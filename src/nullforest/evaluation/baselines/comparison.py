@@ -16,11 +16,12 @@ from nullforest._util.errors import InputError, check_known
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar, silent, step_of
 from nullforest.data.column_blocks import feature_numbers
-from nullforest.data.rank_table import RankTable
+from nullforest.data.dataset import Dataset
 from nullforest.evaluation.baselines.boruta import boruta
 from nullforest.evaluation.baselines.janitza import janitza
 from nullforest.evaluation.baselines.label_permutation import label_permutation
 from nullforest.evaluation.baselines.results import BaselineResult
+from nullforest.evaluation.relabelling import dataset_of, without_blocks
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
@@ -49,8 +50,7 @@ class Answer:
 class Problem:
     """One data set, and the settings that the methods share."""
 
-    table: RankTable
-    y: Any
+    data: Dataset
     alpha: float
     error: ErrorRate
     permutations: int
@@ -70,15 +70,14 @@ class Problem:
             plain = {"keep_trees": False, "oob": False} | self.settings
             if not probed:
                 plain["probes"] = 0
-            self._forests[probed] = grow(
-                self.table, self.y, seed=self.seed, n_jobs=self.n_jobs, **plain
-            )
+            data = without_blocks(self.data)
+            self._forests[probed] = grow(data, seed=self.seed, n_jobs=self.n_jobs, **plain)
         return self._forests[probed]
 
     def published(self, test: Callable[..., BaselineResult], *names: str, **options: Any) -> Answer:
         """The answer of a published test, which takes these settings beside those of all tests."""
         options |= {name: getattr(self, name) for name in ("alpha", "seed", "n_jobs", *names)}
-        result = test(self.table, self.y, **(self.settings | options))
+        result = test(self.data, **(self.settings | options))
         return Answer(result.support, result.pvalues, result.forests, result.seconds, result.notes)
 
 
@@ -258,7 +257,7 @@ def rates(support: NDArray[np.bool_], relevant: NDArray[np.bool_]) -> dict[str, 
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     methods: Sequence[str] | Mapping[str, Test] = DEFAULT_METHODS,
     *,
     alpha: float = 0.05,
@@ -310,22 +309,22 @@ def compare(
         for method in methods or [""]:
             check_known("method", method, METHODS)
         methods = {method: METHODS[method] for method in methods}
-    table = RankTable.of(X, n_jobs, settings.pop("feature_names", None)).numeric()
-    F = table.shape[1]
+    data = dataset_of(X, y, settings, n_jobs=n_jobs)
+    F = data.table.shape[1]
     truth = None
     if relevant is not None:
         truth = np.zeros(F, bool)
         truth[feature_numbers(relevant, F)] = True
     defaults = paper_settings(F)
     settings |= {name: defaults[name] for name in defaults if settings.get(name) in (None, "auto")}
-    problem = Problem(table, y, alpha, error, permutations, rounds, seed, n_jobs, settings)
+    problem = Problem(data, alpha, error, permutations, rounds, seed, n_jobs, settings)
     answers: dict[str, Answer] = {}
     with progress_bar("Comparing", progress) as report:
         for i, (method, test) in enumerate(methods.items()):
             problem.progress = step_of(report, i, len(methods))
             answers[method] = test(problem)
             report(i + 1, len(methods))
-    return Comparison(answers, problem.forest().tally.names, alpha, error, truth)
+    return Comparison(answers, data.names, alpha, error, truth)
 
 
 def compare_runs(

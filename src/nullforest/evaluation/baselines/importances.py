@@ -26,7 +26,9 @@ from scipy import stats
 
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.randomness import COPIES, forest_seed, stream
+from nullforest.data.dataset import Dataset
 from nullforest.data.rank_table import RankTable
+from nullforest.evaluation.relabelling import dataset_of, without_blocks
 from nullforest.features.interactions import levels_of
 from nullforest.forest.settings import paper_settings
 from nullforest.nulls.distribution import Floats
@@ -100,7 +102,9 @@ def _minimal_depth(forest: Forest) -> Floats:
     return np.asarray((deepest.sum() - np.bincount(place % F, saved, F)) / T)
 
 
-def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **settings: Any) -> Floats:
+def corrected_gini(
+    X: Any, y: Any = None, *, seed: int = 0, n_jobs: int = -1, **settings: Any
+) -> Floats:
     """Gini importance minus that of the feature's shuffled copy (Nembrini et al. 2018).
 
     A node draws its candidates from the features and their copies. The expectation is zero for a
@@ -119,8 +123,9 @@ def corrected_gini(X: Any, y: Any, *, seed: int = 0, n_jobs: int = -1, **setting
     >>> int(corrected.argmax()), bool((corrected < 0).any())
     (3, True)
     """
-    measured = MeasuredForests(X, "corrected_gini", seed=seed, n_jobs=n_jobs, **settings)
-    return measured.values(grow(measured.table, y, seed=seed, **measured.settings))
+    data = dataset_of(X, y, settings, n_jobs=n_jobs)
+    measured = MeasuredForests(data, "corrected_gini", seed=seed, n_jobs=n_jobs, **settings)
+    return measured.values(measured.grown(seed))
 
 
 class MeasuredForests:
@@ -132,8 +137,8 @@ class MeasuredForests:
 
     Parameters
     ----------
-    X : array-like or RankTable, (S, F)
-        Sorted once for all forests.
+    data : Dataset
+        Ranked once for all forests.
     statistic : {"frequency", "gini", "corrected_gini", "permutation"}
     seed : int
         Seed of the shuffling.
@@ -144,26 +149,31 @@ class MeasuredForests:
     """
 
     def __init__(
-        self, X: Any, statistic: Statistic, *, seed: int, n_jobs: int, **settings: Any
+        self, data: Dataset, statistic: Statistic, *, seed: int, n_jobs: int, **settings: Any
     ) -> None:
         check_known("test of", statistic, STATISTICS)
-        self.statistic = statistic
-        self.table = RankTable.of(X, n_jobs, settings.pop("feature_names", None)).numeric()
-        self.names, self.n_features = self.table.feature_names, self.table.shape[1]
+        self.statistic, self.data = statistic, data
+        self.names, self.n_features = data.table.feature_names, data.table.shape[1]
         if statistic == "corrected_gini":
-            matrix = self.table.matrix
+            matrix = data.table.matrix
             order = stream(seed, COPIES).permutation(len(matrix))
             doubled = np.asfortranarray(np.hstack([matrix, matrix[order]]))
-            self.table = RankTable(doubled, n_jobs=n_jobs)
+            self.data = Dataset(RankTable(doubled, n_jobs=n_jobs), data.target)
         # The tally of features with copies leaves out the nodes of the copies.
         keep_trees = statistic in ("permutation", "corrected_gini")
-        self.settings = paper_settings(self.table.shape[1]) | settings
+        self.settings = paper_settings(self.data.table.shape[1]) | settings
         self.settings |= {"n_jobs": n_jobs, "probes": 0, "oob": False, "keep_trees": keep_trees}
+
+    def grown(self, seed: int, **changes: Any) -> Forest:
+        """The forest on the labels as they are."""
+        return grow(without_blocks(self.data), seed=seed, **self.settings | changes)
 
     def values(self, forest: Forest) -> Floats:
         """The statistic of each feature."""
         if self.statistic != "corrected_gini":
-            return importance(forest, self.table, self.statistic, n_jobs=self.settings["n_jobs"])
+            return importance(
+                forest, self.data.table, self.statistic, n_jobs=self.settings["n_jobs"]
+            )
         share = forest.sums["importance"] / forest.n_trees
         return np.asarray(share[: self.n_features] - share[self.n_features :])
 
@@ -196,7 +206,7 @@ def nodes_below(forest: Forest, n_features: int) -> NDArray[np.int64]:
 
 def importances(
     X: Any,
-    y: Any,
+    y: Any = None,
     which: Sequence[Measure] = tuple(MEASURES),
     *,
     seed: int = 0,
@@ -229,14 +239,15 @@ def importances(
     """
     for measure in list[str](which) or [""]:
         check_known("importance", measure, MEASURES)
-    table = RankTable.of(X, n_jobs, settings.pop("feature_names", None)).numeric()
-    settings = {**paper_settings(table.shape[1]), "probes": 0, "keep_trees": True, **settings}
-    forest = grow(table, y, seed=seed, n_jobs=n_jobs, **settings)
+    data = without_blocks(dataset_of(X, y, settings, n_jobs=n_jobs))
+    F = data.table.shape[1]
+    settings = {**paper_settings(F), "probes": 0, "keep_trees": True, **settings}
+    forest = grow(data, seed=seed, n_jobs=n_jobs, **settings)
     copies_seed = forest_seed(seed, COPIES)
     columns = {
-        measure: corrected_gini(table, y, seed=copies_seed, n_jobs=n_jobs, **settings)
+        measure: corrected_gini(data, seed=copies_seed, n_jobs=n_jobs, **settings)
         if measure == "corrected_gini"
-        else importance(forest, table, measure, n_jobs=n_jobs)
+        else importance(forest, data.table, measure, n_jobs=n_jobs)
         for measure in which
     }
     return pd.DataFrame(columns, index=pd.Index(forest.tally.names, name="feature"))

@@ -23,8 +23,8 @@ import numpy as np
 from nullforest._util.errors import InputError
 from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests
 from nullforest.evaluation.baselines.results import BaselineResult
+from nullforest.evaluation.relabelling import dataset_of
 from nullforest.nulls.distribution import Floats, check_alpha
-from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 
 TEST = "the mirrored null distribution of Janitza et al."
@@ -61,7 +61,7 @@ def mirrored_pvalues(importance: Floats, *, plus_one: bool = True) -> Floats:
 
 def janitza(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     statistic: Literal["corrected_gini", "permutation"] = "corrected_gini",
     alpha: float = 0.05,
@@ -108,8 +108,9 @@ def janitza(
             f"{statistic!r} is not symmetric around zero for null features; use 'corrected_gini' "
             "or 'permutation'."
         )
-    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
-    forest = grow(measured.table, y, seed=seed, **measured.settings)
+    data = dataset_of(X, y, settings, n_jobs=n_jobs)
+    measured = MeasuredForests(data, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    forest = measured.grown(seed)
     values = measured.values(forest)
     below = int(np.sum(values < 0))
     null_size = 2 * below + int(np.sum(values == 0))

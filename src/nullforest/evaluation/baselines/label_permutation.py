@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from nullforest import __version__
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
+from nullforest.data.dataset import Dataset
 from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
 from nullforest.evaluation.baselines.results import BaselineResult
-from nullforest.evaluation.relabelling import Labels, grow_permuted
+from nullforest.evaluation.relabelling import grow_permuted, permutable
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.checkpoints import Checkpoint, digest
 from nullforest.run.forest import Forest
-from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ErrorRate
 
 Rule = Literal["plain", "strict"]
@@ -44,7 +44,7 @@ _PART, _ARRAYS = "exceedances", ("larger", "equal", "pooled_larger", "pooled_equ
 
 def label_permutation(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     statistic: Statistic = "frequency",
     permutations: int = 250,
@@ -118,15 +118,14 @@ def label_permutation(
     """
     start = monotonic()
     _check(permutations, alpha, rule)
-    labels = Labels.for_forest(y, blocks, settings)
-    measured = MeasuredForests(X, statistic, seed=seed, n_jobs=n_jobs, **settings)
-    table, settings = measured.table, dict(measured.settings)
-    forest = grow(table, y, seed=seed, sample_weight=labels.weight, **settings)
+    data = permutable(X, y, blocks, settings, n_jobs)
+    measured = MeasuredForests(data, statistic, seed=seed, n_jobs=n_jobs, **settings)
+    forest = measured.grown(seed)
     values = measured.values(forest)
     deadline = None if max_seconds is None else start + max_seconds
     with (
         Checkpoint(
-            resume, TEST, _identity(forest, labels, statistic, values), every=SAVE_EVERY
+            resume, TEST, _identity(forest, data, statistic, values), every=SAVE_EVERY
         ) as checkpoint,
         progress_bar("Permuting labels", progress) as report,
     ):
@@ -136,9 +135,14 @@ def label_permutation(
                 f"{resume} holds {state.permutations} permutations, more than permutations = "
                 f"{permutations}; give at least {state.permutations}, or another folder."
             )
-        settings |= {"seed": seed, "first": state.permutations}
-        settings |= {"deadline": deadline, "progress": report}
-        forests = grow_permuted(table, labels, permutations, **settings)
+        limits: dict[str, Any] = {
+            "first": state.permutations,
+            "deadline": deadline,
+            "progress": report,
+        }
+        forests = grow_permuted(
+            measured.data, permutations, seed=seed, **limits, **measured.settings
+        )
         try:
             for permuted in forests:
                 state = state.plus(measured.values(permuted))
@@ -175,7 +179,7 @@ def _check(permutations: int, alpha: float, rule: str) -> None:
     check_known("rule", rule, ("plain", "strict"))
 
 
-def _identity(forest: Forest, labels: Labels, statistic: str, values: Floats) -> dict[str, Any]:
+def _identity(forest: Forest, data: Dataset, statistic: str, values: Floats) -> dict[str, Any]:
     """What a run's answer depends on, apart from the number of permutations."""
     return {
         "version of nullforest": __version__,
@@ -185,7 +189,7 @@ def _identity(forest: Forest, labels: Labels, statistic: str, values: Floats) ->
         "statistic": statistic,
         "observed values": digest(values),
         "feature names": digest(forest.tally.names),
-        "blocks": digest(labels.blocks),
+        "blocks": digest(data.target.blocks),
     }
 
 
