@@ -19,11 +19,11 @@ def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
     """
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**options: Any) -> None:
         from nullforest._util.errors import InputError, MissingExtraError
 
         try:
-            command(**given)
+            command(**options)
         except (InputError, MissingExtraError) as error:
             from nullforest.cli.options import IN_SHELL
 

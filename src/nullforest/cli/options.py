@@ -329,7 +329,7 @@ class Growing(_TREES):  # type: ignore[misc]  # made above
     @property
     def _set(self) -> dict[str, Any]:
         names = {setting.name for setting in fields(ForestSettings)} - {*OWN_OPTIONS}
-        found = {}
+        settings = {}
         for pair in self.set or ():
             name, equals, value = pair.partition("=")
             if not equals or name not in names | {*_SET_TOO}:
@@ -337,8 +337,8 @@ class Growing(_TREES):  # type: ignore[misc]  # made above
                     f"--set {pair} names no setting; give one of "
                     f"{', '.join(sorted(names | {*_SET_TOO}))}, such as --set min_leaf=5."
                 )
-            found[name] = _value(value)
-        return found
+            settings[name] = _value(value)
+        return settings
 
 
 def _value(word: str) -> Any:
@@ -361,18 +361,18 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     options: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
         if group := groups.get(name):
-            own = get_type_hints(group, include_extras=True)  # each in the module of its class
+            kinds = get_type_hints(group, include_extras=True)  # each in the module of its class
             of_group = signature(group).parameters.items()
-            options += [option.replace(annotation=own[key]) for key, option in of_group]
+            options += [option.replace(annotation=kinds[key]) for key, option in of_group]
         else:
             options.append(parameter.replace(annotation=hints[name]))
     options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**chosen: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
+            chosen[name] = group(**{one.name: chosen.pop(one.name) for one in fields(group)})
+        command(**chosen)
 
     run.__signature__ = Signature(options)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {option.name: option.annotation for option in options}

@@ -37,8 +37,8 @@ class Outputs:
 
     def paths(self) -> dict[str, Path]:
         """The files that are wanted, by their option."""
-        given = {field.name.replace("_", "-"): getattr(self, field.name) for field in fields(self)}
-        return {name: path for name, path in given.items() if path is not None}
+        paths = {field.name.replace("_", "-"): getattr(self, field.name) for field in fields(self)}
+        return {name: path for name, path in paths.items() if path is not None}
 
     def check(self, *, force: bool, never: Iterable[Path] = (), ours: Iterable[Path] = ()) -> None:
         """Refuse, before any work is done, what could not be written or would be lost.
@@ -46,11 +46,11 @@ class Outputs:
         Files in `ours` were written by the same work before it was interrupted.
         """
         free = set(ours)
-        kept = {Path(os.path.realpath(path)) for path in never}
+        inputs = {Path(os.path.realpath(path)) for path in never}
         seen: dict[Path, str] = {}
         for name, path in self.paths().items():
             place = Path(os.path.realpath(path))  # a link is kept, the file that it names written
-            if place in kept:
+            if place in inputs:
                 raise InputError(f"--{name} {path} would overwrite the data; give another name.")
             if place in seen:
                 raise InputError(

@@ -37,7 +37,7 @@ class Resumable:
     ----------
     folder : Path
         The folder of the forest.
-    given : mapping
+    chosen : mapping
         The options of the command, by their names in Python.
     outputs : Outputs
         The files that it will write.
@@ -48,7 +48,7 @@ class Resumable:
     def __init__(
         self,
         folder: Path,
-        given: Mapping[str, Any],
+        chosen: Mapping[str, Any],
         outputs: Outputs,
         save_every: float = SAVE_EVERY,
     ) -> None:
@@ -59,7 +59,7 @@ class Resumable:
             else str(value)
             if isinstance(value, Path)
             else value
-            for name, value in given.items()
+            for name, value in chosen.items()
             if name not in _FREE
         }
         self._held = ExitStack()
@@ -101,12 +101,12 @@ class Resumable:
 
 def recalled(folder: Path) -> dict[str, Any]:
     """The options that a run was begun with, by their names in Python."""
-    known = _kept(folder)
-    if known is None:
+    content = _kept(folder)
+    if content is None:
         raise InputError(
             f"There is no run in {folder} that could be resumed; give the data and the target."
         )
-    options, where = dict(known["options"]), Path(known["where"])
+    options, where = dict(content["options"]), Path(content["where"])
     home = Path() if where == Path.cwd() else where
     for name in _FILES:
         if options.get(name):

@@ -54,8 +54,8 @@ def select(
     With --resume FOLDER a run survives a kill: the same command, or nullforest select --resume
     FOLDER alone, resumes it.
     """
-    given = dict(locals())  # the options, before anything else has a name
-    given |= vars(given.pop("reading")) | vars(given.pop("growing"))
+    chosen = dict(locals())  # the options, before anything else has a name
+    chosen |= vars(chosen.pop("reading")) | vars(chosen.pop("growing"))
     from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
@@ -68,7 +68,7 @@ def select(
         from nullforest.cli.resume import recalled
 
         now = {"resume": resume, "jobs": jobs, "cluster": cluster, "force": force, "quiet": quiet}
-        select(**(given | recalled(resume) | now))
+        select(**(chosen | recalled(resume) | now))
         return
     options.check_level(alpha)
     settings = growing.settings
@@ -86,7 +86,7 @@ def select(
     if resume is not None:
         from nullforest.cli.resume import Resumable
 
-        resumable = Resumable(resume, given, outputs, **growing.others("save_every"))
+        resumable = Resumable(resume, chosen, outputs, **growing.others("save_every"))
     inputs = [path for path in (*data, annotations) if path is not None]
     outputs.check(force=force, never=inputs, ours=() if resumable is None else resumable.ours)
     screen = Screen(quiet=quiet)

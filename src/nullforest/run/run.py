@@ -285,6 +285,9 @@ class Run:
         elif needed:
             copies = max(default_copies(table, blocks=blocks is not None), LEAST_COPIES)
         elif settings.leaves_shadows_open and not self.keep_trees and null in _WITH_SHADOWS:
+            if (settings.candidates or 0) > table.n_varying:  # refused, with shadows or without
+                shape = table.shape[0], table.n_varying
+                settings.resolved(shape, self.data.target.criterion)
             least = LEAST_COPIES if null == "shadows" else 0
             copies = default_copies(table, blocks=False) or least
         if copies and self.keep_trees:

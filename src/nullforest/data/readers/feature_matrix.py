@@ -218,23 +218,23 @@ def with_sample_table(
         column = frame[name] if name in frame.columns else None
         if column is not None and not getattr(column, "ndim", 1) > 1:
             frame = frame[column.notna().to_numpy()]
-    here, there = _keys(matrix.samples.index, "the data"), _keys(frame.index, str(path))
-    common = [key for key in here if key in there]
-    only_here = [here[key][1] for key in here if key not in there]
-    only_there = [there[key][1] for key in there if key not in here]
+    data_rows, table_rows = _keys(matrix.samples.index, "the data"), _keys(frame.index, str(path))
+    common = [key for key in data_rows if key in table_rows]
+    only_data = [data_rows[key][1] for key in data_rows if key not in table_rows]
+    only_table = [table_rows[key][1] for key in table_rows if key not in data_rows]
     if not common:
         raise InputError(
-            f"No sample of the data ({listed(only_here)}) has a row in {path} "
-            f"({listed(only_there)}); name the column of samples with ",
+            f"No sample of the data ({listed(only_data)}) has a row in {path} "
+            f"({listed(only_table)}); name the column of samples with ",
             Setting("ids"),
             ".",
             setting="ids",
         )
     sides = []
-    if only_here:
-        sides.append(f"{_samples(only_here)} no row with a target in {path}: {listed(only_here)}")
-    if only_there:
-        sides.append(f"{_samples(only_there)} a row there but no data: {listed(only_there)}")
+    if only_data:
+        sides.append(f"{_samples(only_data)} no row with a target in {path}: {listed(only_data)}")
+    if only_table:
+        sides.append(f"{_samples(only_table)} a row there but no data: {listed(only_table)}")
     if sides and not matched_only:
         raise InputError(
             f"{'; '.join(sides)}. Correct the table or the list of files, or give ",
@@ -242,9 +242,9 @@ def with_sample_table(
             " to leave them out.",
         )
     matched = matrix.of_samples(
-        np.array([here[key][0] for key in common], np.int64),
-        frame.iloc[[there[key][0] for key in common]].set_axis(
-            [here[key][1] for key in common], axis=0
+        np.array([data_rows[key][0] for key in common], np.int64),
+        frame.iloc[[table_rows[key][0] for key in common]].set_axis(
+            [data_rows[key][1] for key in common], axis=0
         ),
     )
     return _noted(matched, f"Left out: {'; '.join(sides)}.") if sides else matched

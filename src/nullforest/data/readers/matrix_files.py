@@ -9,8 +9,10 @@ from nullforest._util.errors import InputError
 from nullforest._util.files import as_path
 from nullforest.data.readers.feature_matrix import FeatureMatrix
 from nullforest.data.readers.formats import kind_of, single
-from nullforest.data.readers.roles import OF_GENES, OF_IMAGES, MatrixOptions, atlas_files
+from nullforest.data.readers.roles import OF_GENES, OF_IMAGES, MatrixOptions
 
+#: Endings of tables of the names of an atlas.
+_TABLES = (".csv", ".tsv", ".txt")
 _WORDS = {
     "h5ad": "an .h5ad file",
     "10x": "a 10x matrix",
@@ -47,14 +49,10 @@ def read_matrix(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fea
 
 
 def _read_omics(path: Path, kind: str) -> FeatureMatrix:
-    if kind == "plink":
-        from nullforest.data.readers.omics.genotypes import read_plink
+    if kind in ("plink", "vcf"):
+        from nullforest.data.readers.omics.genotypes import read_plink, read_vcf
 
-        return read_plink(path)
-    if kind == "vcf":
-        from nullforest.data.readers.omics.genotypes import read_vcf
-
-        return read_vcf(path)
+        return read_plink(path) if kind == "plink" else read_vcf(path)
     from nullforest.data.readers.omics.cell_ranger import read_10x_h5, read_10x_mtx
 
     return read_10x_h5(path) if kind == "10x" else read_10x_mtx(path)
@@ -76,3 +74,18 @@ def _read_images(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fe
     from nullforest.data.readers.images.surfaces import read_overlays
 
     return read_overlays(paths, mask, mesh)
+
+
+def atlas_files(atlas: Sequence[Path]) -> tuple[list[Path], Path | None]:
+    """The images of an atlas, and the table of the names of its regions.
+
+    Examples
+    --------
+    >>> images, names = atlas_files([Path("lh.annot"), Path("names.tsv")])
+    >>> [path.name for path in images], names.name
+    (['lh.annot'], 'names.tsv')
+    """
+    tables = [path for path in atlas if path.suffix.lower() in _TABLES]
+    if len(tables) > 1:
+        raise InputError(f"{tables[0]} and {tables[1]} both name regions; give one table.")
+    return [path for path in atlas if path not in tables], tables[0] if tables else None

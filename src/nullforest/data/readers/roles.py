@@ -143,20 +143,3 @@ class MatrixOptions:
 
 #: Options that belong to images, and to matrices of genes.
 OF_IMAGES, OF_GENES = ("mask", "mesh", "atlas"), ("layer", "names")
-#: Endings of tables of the names of an atlas.
-_TABLES = (".csv", ".tsv", ".txt")
-
-
-def atlas_files(atlas: Sequence[Path]) -> tuple[list[Path], Path | None]:
-    """The images of an atlas, and the table of the names of its regions.
-
-    Examples
-    --------
-    >>> images, names = atlas_files([Path("lh.annot"), Path("names.tsv")])
-    >>> [path.name for path in images], names.name
-    (['lh.annot'], 'names.tsv')
-    """
-    tables = [path for path in atlas if path.suffix.lower() in _TABLES]
-    if len(tables) > 1:
-        raise InputError(f"{tables[0]} and {tables[1]} both name regions; give one table.")
-    return [path for path in atlas if path not in tables], tables[0] if tables else None

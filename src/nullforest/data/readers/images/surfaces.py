@@ -69,24 +69,24 @@ def load_mesh(path: Path) -> SurfaceMesh:
 
 
 def meshes_of(
-    given: Sequence[Path], hemispheres: Sequence[str], sizes: Sequence[int]
+    paths: Sequence[Path], hemispheres: Sequence[str], sizes: Sequence[int]
 ) -> list[SurfaceMesh | None]:
     """A mesh for each hemisphere: the one given, fsaverage5 by its number of vertices, or None."""
-    if given and len(given) != len(hemispheres):
+    if paths and len(paths) != len(hemispheres):
         sides = " and ".join(side or "one surface" for side in hemispheres)
         raise InputError(
-            f"{len(given)} meshes were given with ",
+            f"{len(paths)} meshes were given with ",
             Setting("mesh"),
             f" for {sides}; give one for each, in this order.",
             setting="mesh",
         )
     meshes: list[SurfaceMesh | None] = []
     for place, (side, size) in enumerate(zip(hemispheres, sizes, strict=True)):
-        if given:
-            mesh = load_mesh(given[place])
+        if paths:
+            mesh = load_mesh(paths[place])
             if len(mesh.coordinates) != size:
                 raise InputError(
-                    f"{given[place]} has {len(mesh.coordinates)} vertices and the data {size}; "
+                    f"{paths[place]} has {len(mesh.coordinates)} vertices and the data {size}; "
                     "give the mesh that they belong to."
                 )
             meshes.append(mesh)
@@ -270,8 +270,8 @@ def gifti(values: NDArray[Any], hemisphere: str, name: str) -> Any:
         datatype=kind,
         meta=gifti.GiftiMetaData({"Name": name}),
     )
-    about = {"AnatomicalStructurePrimary": f"Cortex{hemisphere.capitalize()}"} if hemisphere else {}
-    return gifti.GiftiImage(meta=gifti.GiftiMetaData(about), darrays=[array])
+    meta = {"AnatomicalStructurePrimary": f"Cortex{hemisphere.capitalize()}"} if hemisphere else {}
+    return gifti.GiftiImage(meta=gifti.GiftiMetaData(meta), darrays=[array])
 
 
 def read_overlays(

@@ -40,7 +40,7 @@ def read_plink(path: Path) -> FeatureMatrix:
     with reading(path, "PLINK genotypes"):
         bed = package.open_bed(path.with_suffix(".bed"))
         shape, samples = (int(bed.iid_count), int(bed.sid_count)), _samples(bed)
-        names, about = _variants(bed)
+        names, variants = _variants(bed)
         _check_size(path.with_suffix(".bed"), shape)
 
     def fetch(columns: NDArray[np.int64]) -> NDArray[Any]:
@@ -52,7 +52,7 @@ def read_plink(path: Path) -> FeatureMatrix:
         X=ColumnStore(shape, fetch, itemsize=4),
         feature_names=names,
         samples=samples,
-        annotations=about,
+        annotations=variants,
         unit="variant",
     )
 
@@ -71,8 +71,8 @@ def unique_variants(
     ['rs1', '1:9:C/T', '2:9:A/T']
     """
     texts = np.asarray(names, str)
-    found, place, number = np.unique(texts, return_inverse=True, return_counts=True)
-    unnamed = (number[place] > 1) | np.isin(found, [".", "", "0"])[place]
+    unique, place, number = np.unique(texts, return_inverse=True, return_counts=True)
+    unnamed = (number[place] > 1) | np.isin(unique, [".", "", "0"])[place]
     if not unnamed.any():
         return texts
     where = [
@@ -128,15 +128,15 @@ def _variants(bed: Any) -> tuple[NDArray[np.str_], pd.DataFrame]:
     alleles = [
         f"{a}/{b}" for a, b in zip(np.asarray(bed.allele_1), np.asarray(bed.allele_2), strict=True)
     ]
-    about = pd.DataFrame(
+    variants = pd.DataFrame(
         {
             "chromosome": np.asarray(bed.chromosome, str),
             "position": np.asarray(bed.bp_position, np.int64),
             "alleles": alleles,
         }
     )
-    names = unique_variants(np.asarray(bed.sid), *(about[name].to_numpy() for name in about))
-    return names, about
+    names = unique_variants(np.asarray(bed.sid), *(variants[name].to_numpy() for name in variants))
+    return names, variants
 
 
 def read_vcf(path: Path) -> FeatureMatrix:
@@ -151,7 +151,7 @@ def read_vcf(path: Path) -> FeatureMatrix:
     if not path.exists():
         raise InputError(f"There is no file {path}; check the path.")
     counts: list[NDArray[np.int8]] = []
-    about: list[tuple[str, int, str, str]] = []
+    variants: list[tuple[str, int, str, str]] = []
     with reading(path, "VCF"), progress_bar("Reading variants") as tell:
         file = cyvcf2.VCF(str(path))
         names = list(file.samples)
@@ -167,12 +167,12 @@ def read_vcf(path: Path) -> FeatureMatrix:
                 )
             counts.append(_alternates(np.asarray(variant.genotype.array())[:, :-1]))
             alleles = "/".join([variant.REF, *(variant.ALT or ())])
-            about.append((variant.CHROM, int(variant.POS), alleles, variant.ID or "."))
+            variants.append((variant.CHROM, int(variant.POS), alleles, variant.ID or "."))
         file.close()
     if not counts:
         raise InputError(f"{path} holds no variants; it may be truncated.")
     genotypes = np.stack(counts, axis=1)
-    frame = pd.DataFrame(about, columns=["chromosome", "position", "alleles", "id"])
+    frame = pd.DataFrame(variants, columns=["chromosome", "position", "alleles", "id"])
     ids = frame.pop("id").to_numpy()
 
     def fetch(columns: NDArray[np.int64]) -> NDArray[np.float32]:
