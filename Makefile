@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/forest/native/*/*)
+NATIVE := CMakeLists.txt $(shell find src/nullforest -path "*/native/*" -type f)
 
 # Checks of accessibility, from npm; tests only.
 AXE := tests/report/.npm/node_modules/axe-core/axe.min.js

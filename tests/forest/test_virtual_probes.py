@@ -15,8 +15,8 @@ from test_twin import (
     draw_columns,
     draw_outcome,
     draw_settings,
-    n_varying,
     draw_weights,
+    n_varying,
     twin_forest,
 )
 

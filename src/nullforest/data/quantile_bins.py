@@ -6,7 +6,7 @@ numbers of samples: a value that r of the n known ones are smaller than lies in 
 values within a bin count as ties, for features, shadows and virtual probes alike, so that every
 null model applies as it is. Where no column has more than 256 distinct values and there are two
 classes, the search counts members and ones per value, from one byte for each sample
-(`native/kernels/sweep_kernel.hpp`). Thresholds lie between values of X, as they do without bins.
+(`native/kernels/sweep_task.hpp`). Thresholds lie between values of X, as they do without bins.
 """
 
 from __future__ import annotations
