@@ -147,6 +147,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/instruction_sets.py
 	$(BIN)/python benchmarks/nodes.py
+	$(BIN)/python benchmarks/ablation.py $(if $(DATA),--data $(DATA))
 	PYTHONPATH=. $(BIN)/python benchmarks/answer.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/scaling.py
