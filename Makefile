@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/nullforest/*/native/* src/nullforest/forest/native/*/*)
+NATIVE := CMakeLists.txt $(shell find src/nullforest -path "*/native/*" -type f)
 
 .PHONY: help demo test programs lint docs pdf pages wheel test-releases figures bench fuzz sanitize portable macos reproduction study clean
 .DELETE_ON_ERROR:
@@ -100,6 +100,7 @@ bench: $(VENV)/.installed ## side-by-side timings, as ratios
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/instruction_sets.py
 	$(BIN)/python benchmarks/nodes.py
+	$(BIN)/python benchmarks/ablation.py $(if $(DATA),--data $(DATA))
 	PYTHONPATH=. $(BIN)/python benchmarks/answer.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/scaling.py

@@ -150,7 +150,7 @@ def test_an_unknown_instruction_set_is_named(monkeypatch):
 def test_every_compiled_instruction_is_checked_for():
     root = Path(__file__).parents[2]
     options = (root / "CMakeLists.txt").read_text("utf-8")
-    dispatch = root / "src/nullforest/forest/native/kernels/dispatch.cpp"
+    dispatch = root / "src/nullforest/forest/native/kernels/searches.cpp"
     checked = set(re.findall(r'cpu_supports\("(\w+)"\)', dispatch.read_text("utf-8")))
     assert checked == set(re.findall(r"-m(\w+)[;\"]", options))
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "tree/forest.hpp"
 #include "tree/oob_permutation.hpp"
 

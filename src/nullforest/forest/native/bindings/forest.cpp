@@ -1,6 +1,6 @@
 // Bindings of the growth of forests.
 #include "bindings/door.hpp"
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 
 namespace nullforest {
 

@@ -1,6 +1,6 @@
 // The module `nullforest._native`.
 #include "bindings/door.hpp"
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "random/keyed_random.hpp"
 
 namespace nullforest {

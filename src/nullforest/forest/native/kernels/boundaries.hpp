@@ -1,7 +1,6 @@
-// What picks share: whether the values of neighbouring members of a column just picked differ, and
-// the columns that are under way.
+// Whether the values of neighbouring members of a column just picked differ.
 #pragma once
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -25,14 +24,6 @@ private:
     std::uint32_t column_;
     const std::uint8_t* boundary_ = nullptr;
 };
-
-template <class Pick>
-void fetch_for(const ScanTask& task, const Pick& pick, std::uint32_t feature) {
-    if constexpr (Pick::kByRank)
-        pick.fetch(feature);
-    else
-        fetch_column(task, feature);
-}
 
 }  // namespace NULLFOREST_ISA
 }  // namespace nullforest

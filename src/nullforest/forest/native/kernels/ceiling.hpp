@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 
 namespace nullforest {
 

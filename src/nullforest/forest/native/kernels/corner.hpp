@@ -8,18 +8,17 @@
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
-// Scalars are tested many at once: in floats where D is exact in them, else in doubles. A test must
-// never miss: its margin is far above the rounding of its few products.
-template <class Real>
+// Scalars are tested many at once. A test must never miss: its margin is far above the rounding of
+// its few products.
 struct Corner {
-    static constexpr Real kMargin = sizeof(Real) == 4 ? Real(1.0 + 0x1p-18) : Real(1.0 + 1e-12);
-    Real n, ones, level;
+    static constexpr double kMargin = 1.0 + 1e-12;
+    double n, ones, level;
 
     // A best of 0 leaves no room for a margin: every split is then as good.
     Corner(const SweepTask& task, double best)
-        : n(Real(task.n)), ones(Real(task.n_ones)), level(best > 0.0 ? Real(best) : Real(-1)) {}
-    bool beats(Real k, Real l) const {
-        const Real d = l * n - k * ones;
+        : n(task.n), ones(task.n_ones), level(best > 0.0 ? best : -1.0) {}
+    bool beats(double k, double l) const {
+        const double d = l * n - k * ones;
         return d * d * kMargin > level * (k * (n - k));
     }
 
@@ -30,9 +29,9 @@ struct Corner {
         constexpr int kHalf = 4 * sizeof(Packed);
         constexpr Packed kLow = (Packed{1} << kHalf) - 1;
         using Count = std::conditional_t<sizeof(Packed) == 4, std::int32_t, std::int64_t>;
-        const auto real = [](Packed count) { return static_cast<Real>(static_cast<Count>(count)); };
-        const Real k0 = real(before & kLow), l0 = real(before >> kHalf);
-        const Real k1 = real(with & kLow), l1 = real(with >> kHalf), more = l1 - l0;
+        const auto real = [](Packed count) { return static_cast<double>(static_cast<Count>(count)); };
+        const double k0 = real(before & kLow), l0 = real(before >> kHalf);
+        const double k1 = real(with & kLow), l1 = real(with >> kHalf), more = l1 - l0;
         if (kEnd) return beats(k1, l1);
         return beats(k1, l1) | beats(k0 + more, l1) | beats(k1 - more, l0);
     }
@@ -45,27 +44,6 @@ struct Corner {
         return any;
     }
 };
-
-// Nothing found yet: some split at the end of a step (a multiple of 8 of them) is at least this
-// good, so that only few splits are scored exactly. For steps that end between different values.
-template <class Packed>
-double first_level(const SweepTask& task, const Packed* sums, std::uint32_t n_steps) {
-    constexpr int kHalf = 4 * sizeof(Packed);
-    const double n = task.n, ones = task.n_ones;
-    const double least = task.min_leaf, most = n - least;
-    double best[8] = {-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0};  // many at once
-    for (std::uint32_t b = 0; b < n_steps; b += 8)
-        for (std::uint32_t i = 0; i < 8; ++i) {
-            const Packed sum = sums[b + i];
-            const double k = static_cast<double>(
-                static_cast<std::int64_t>(sum & ((Packed{1} << kHalf) - 1)));
-            const double l = static_cast<double>(static_cast<std::int64_t>(sum >> kHalf));
-            const double d = l * n - k * ones, level = d * d / (k * (n - k));
-            best[i] = ((k >= least) & (k <= most) & (level > best[i])) ? level : best[i];
-        }
-    for (int i = 1; i < 8; ++i) best[0] = best[i] > best[0] ? best[i] : best[0];
-    return best[0] * (1.0 - 1e-12);
-}
 
 // A column of ranks, and its splits.
 template <class Rank>

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {

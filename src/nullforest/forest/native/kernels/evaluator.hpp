@@ -9,7 +9,7 @@
 
 namespace nullforest {
 
-// The kernels to use: the generic ones, or the fast ones for an instruction set (see dispatch.hpp).
+// The kernels to use: the generic ones, or the fast ones for an instruction set (see searches.hpp).
 enum class Isa { generic, portable, avx2, avx512, neon };
 
 struct Settings {
@@ -46,9 +46,6 @@ struct Split {
     bool missing_left = false;
     std::uint32_t place = 0;  // of the feature among the candidates, in draw order
     bool perfect = false;     // nothing can beat it, whatever the feature
-    // The first n_left + 1 members or more in the order of the feature, until the next search; null
-    // where the kernel does not say.
-    const std::uint16_t* sorted = nullptr;
     // The first candidates of the node, until the next search; null where the kernel does not say.
     const FirstCandidates* first = nullptr;
 };
@@ -71,7 +68,7 @@ public:
 std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,
                                                   const Settings& settings, Weighting weighting);
 
-// The fastest kernel that fits (see dispatch.hpp).
+// The fastest kernel that fits (see searches.hpp).
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
                                           const Settings& settings, Weighting weighting);
 

@@ -2,7 +2,7 @@
 // nodes by steps of rank.
 #include "kernels/column_search.hpp"
 #include "kernels/evaluator.hpp"
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "kernels/split_scores.hpp"
 #include "kernels/stairs_node.hpp"
 #include "kernels/stepped_members.hpp"
@@ -55,13 +55,13 @@ template <class Score>
 class StairsEvaluator final : public Evaluator {
 public:
     StairsEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                    StairsKernel kernel)
+                    const Kernels& kernels)
         : table_(table),
           outcome_(outcome),
           min_leaf_(settings.min_leaf),
           pool_{ShuffleShape(settings.pool), settings.candidates},
           members_(table),
-          node_(table, outcome, settings, kernel),
+          node_(table, outcome, settings, kernels),
           steps_(table) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
@@ -75,7 +75,6 @@ public:
         score_->enter(node.samples, node.n);
         node_.enter(node);
         best_ = {};
-        const auto fetch = [&](std::uint32_t feature) { steps_.fetch(node, feature); };
         const auto try_one = [&](std::uint32_t feature, std::uint32_t place) {
             const ColumnBest<Score> found = best_of(node, feature);
             if (!found.found || (best_.found && !(found.value > best_.value))) return false;
@@ -83,7 +82,7 @@ public:
             best_.split.place = place;
             return best_.split.perfect = score_->perfect(best_.value);
         };
-        Candidates(pool_, node.draw_key).each_fetched(fetch, try_one);
+        Candidates(pool_, node.draw_key).each(try_one);
         members_.leave();
         split = best_.split;
         return best_.found;
@@ -94,14 +93,10 @@ private:
     ColumnBest<Score> best_of(const NodeQuery& node, std::uint32_t feature) {
         if (table_.flags()[feature] & RankTable::kMissing)
             return {feature, members_, *score_, min_leaf_};
-        std::uint64_t open = best_.found ? node_.open(feature, best_.value)
+        const std::uint64_t open = best_.found ? node_.open(feature, best_.value)
                                          : node_.open(feature);
         if (!open) return {};
         steps_.enter(node, feature, node_.sums());
-        // Few steps may hold a split that is better than the best at the end of a step.
-        const ColumnBest<Score> end = steps_.best_end(*score_, min_leaf_);
-        if (end.found && (!best_.found || end.value > best_.value))
-            open = node_.open(feature, end.value);
         return steps_.best_of(open, *score_, min_leaf_);
     }
 
@@ -119,11 +114,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Evaluator> make_stairs_evaluator(const RankTable& table, const Outcome& outcome,
-                                                 const Settings& settings, StairsKernel kernel) {
+                                                 const Settings& settings, const Kernels& kernels) {
     if (outcome.classes())
-        return std::make_unique<StairsEvaluator<GiniScore>>(table, outcome, settings, kernel);
+        return std::make_unique<StairsEvaluator<GiniScore>>(table, outcome, settings, kernels);
     return std::make_unique<StairsEvaluator<VarianceScore<std::int64_t>>>(table, outcome, settings,
-                                                                          kernel);
+                                                                          kernels);
 }
 
 std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,

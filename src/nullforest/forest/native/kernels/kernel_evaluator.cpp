@@ -1,5 +1,5 @@
 // The search of nodes by the fastest kernel that fits.
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "kernels/scan_node.hpp"
 #include "kernels/sweep_node.hpp"
 #include "kernels/walk_node.hpp"
@@ -27,8 +27,7 @@ public:
         const auto& task = node_.task;
         kernel_(node_.task);
         split = {task.feature, task.n_left,     task.missing_left,
-                 task.place,   task.perfect(), task.has_sorted ? task.sorted : nullptr,
-                 &first_};
+                 task.place,   task.perfect(), &first_};
         return task.found;
     }
 
@@ -42,7 +41,8 @@ private:
 class ScanEvaluator final : public Evaluator {
 public:
     ScanEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                  Weighting weighting, ScanKernel kernel, std::unique_ptr<Evaluator> large)
+                  Weighting weighting, ScanNode::Kernel kernel,
+                  std::unique_ptr<Evaluator> large)
         : small_(table, outcome, settings, weighting, kernel), large_(std::move(large)) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
@@ -69,14 +69,14 @@ std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome&
         using Node = std::remove_pointer_t<decltype(node)>;
         return std::make_unique<KernelEvaluator<Node>>(table, outcome, settings, weighting, kernel);
     };
-    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
-    if (kernel.walk) return make((WalkNode*)nullptr, kernel.walk);
-    if (kernel.sweep) return make((SweepNode*)nullptr, kernel.sweep);
-    if (kernel.scan && table.by_order()) return make((ScanNode*)nullptr, kernel.scan);
-    auto any = kernel.stairs ? make_stairs_evaluator(table, outcome, settings, kernel.stairs)
+    const Kernels kernels = choose_kernels(table, outcome, settings, weighting);
+    if (kernels.walk) return make((WalkNode*)nullptr, kernels.walk);
+    if (kernels.sweep) return make((SweepNode*)nullptr, kernels.sweep);
+    if (kernels.scan && table.by_order()) return make((ScanNode*)nullptr, kernels.scan);
+    auto any = kernels.stairs ? make_stairs_evaluator(table, outcome, settings, kernels)
                              : make_generic_evaluator(table, outcome, settings, weighting);
-    if (!kernel.scan) return any;
-    return std::make_unique<ScanEvaluator>(table, outcome, settings, weighting, kernel.scan,
+    if (!kernels.scan) return any;
+    return std::make_unique<ScanEvaluator>(table, outcome, settings, weighting, kernels.scan,
                                            std::move(any));
 }
 

@@ -37,7 +37,6 @@ protected:
         task.n_samples = static_cast<std::uint32_t>(table.n_samples());
         task.n_words = static_cast<std::uint32_t>(table.n_words());
         task.min_leaf = settings.min_leaf;
-        task.wants_sorted = true;
         task.owner = this;
         task.boundaries = [](void* self, std::uint32_t feature) -> const std::uint8_t* {
             return static_cast<KernelNode*>(self)->sort_by(feature).boundary.data();
@@ -49,7 +48,7 @@ protected:
         node_ = &node;
         task.n = node.n;
         task.draw_key = node.draw_key;
-        task.found = task.has_sorted = false;
+        task.found = false;
     }
     // The members of the node in the order of a column.
     SortedMembers& sort_by(std::uint32_t column) {

@@ -25,10 +25,6 @@ struct KernelTask {
     // the best so far
     bool found, missing_left;
     std::uint32_t feature, n_left, place;
-    // the members in the order of its feature, where they are wanted and the kernel says so at the end
-    // of a search
-    bool wants_sorted, has_sorted;
-    std::uint16_t sorted[kMostByOrder + 64];
     // instead of a search (`screened` is null then): whether each of these columns has a split as
     // good as the best (the first `n_or_equal` of them) or better (the others), or only of those up
     // to the first that has one. Missing values are not considered.
@@ -92,50 +88,38 @@ struct BinaryTask : KernelTask {
 
 inline namespace NULLFOREST_ISA {
 
+// Whether any bit is set in positions [begin, end).
+inline bool any_bit(const std::uint64_t* words, std::uint32_t begin, std::uint32_t end) {
+    if (begin >= end) return false;
+    const std::uint32_t first = begin / 64, last = (end - 1) / 64;
+    const std::uint64_t low = ~std::uint64_t{0} << (begin % 64);
+    const std::uint64_t high = ~std::uint64_t{0} >> (63 - (end - 1) % 64);
+    if (first == last) return words[first] & low & high;
+    if (words[first] & low) return true;
+    for (std::uint32_t w = first + 1; w < last; ++w)
+        if (words[w]) return true;
+    return words[last] & high;
+}
+// Whether the values of a feature differ anywhere between two positions.
+inline bool differ(const KernelTask& task, std::uint32_t feature, std::uint32_t first,
+                   std::uint32_t second) {
+    return any_bit(task.differs + std::uint64_t{feature} * task.n_words, first, second);
+}
+
 // Into the second cache, not the first: where a column comes from main memory the first has too few
 // places for lines under way, and the search would wait for them.
 inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
     const std::uint8_t* p = task.column(feature);
     for (std::uint32_t w = 0; w < task.n_words; ++w) __builtin_prefetch(p + 64 * w, 0, 2);
-    __builtin_prefetch(task.differs + std::uint64_t{feature} * task.n_words, 0, 2);
 }
 
-// Of a column of ranks: those of n members one by one, or the whole column where that is less.
-template <class Rank>
-void fetch_ranks(const Rank* rank, std::uint64_t n_samples, const std::uint32_t* members,
-                 std::uint32_t n) {
-    constexpr std::uint32_t kMost = 512;  // lines; two batches fit a second-level cache
-    const std::uint64_t n_lines = n_samples * sizeof(Rank) / 64;
-    if (n < n_lines && n <= kMost)
-        for (std::uint32_t i = 0; i < n; ++i) __builtin_prefetch(rank + members[i], 0, 2);
-    else if (n >= n_lines && n_lines <= kMost)
-        for (std::uint64_t b = 0; b < n_lines; ++b)
-            __builtin_prefetch(reinterpret_cast<const char*>(rank) + 64 * b, 0, 2);
-}
-
-// Fills in `passes`, by passes(column, whether as good is enough); calls fetch(column) ahead.
-template <class Fetch, class Passes>
-void screen_columns(const KernelTask& task, const Fetch& fetch, const Passes& passes) {
-    constexpr std::uint32_t kAhead = 8;
-    for (std::uint32_t i = 0; i < kAhead && i < task.n_screened; ++i) fetch(task.screened[i]);
+// Fills in `passes`, by passes(column, whether as good is enough).
+template <class Passes>
+void screen_columns(const KernelTask& task, const Passes& passes) {
     for (std::uint32_t i = 0; i < task.n_screened; ++i) {
-        if (i + kAhead < task.n_screened) fetch(task.screened[i + kAhead]);
         task.passes[i] = passes(task.screened[i], i < task.n_or_equal);
         if (task.until_one_passes && task.passes[i]) return;
     }
-}
-
-// Whether the values of a feature differ anywhere between two positions, the second the later one.
-inline bool differ(const KernelTask& task, std::uint32_t feature, std::uint32_t first,
-                   std::uint32_t second) {
-    const std::uint64_t* words = task.differs + std::uint64_t{feature} * task.n_words;
-    for (std::uint32_t w = first / 64; w <= (second - 1) / 64; ++w) {
-        std::uint64_t bits = words[w];
-        if (w == first / 64) bits &= ~std::uint64_t{0} << first % 64;
-        if (w == (second - 1) / 64) bits &= ~std::uint64_t{0} >> (63 - (second - 1) % 64);
-        if (bits) return true;
-    }
-    return false;
 }
 
 // The positions of the last word that hold a sample.

@@ -1,21 +1,13 @@
 // Short lists of different keys, sorted; no library code compiled for one instruction set alone.
 #pragma once
-#include "kernels/int_lanes.hpp"
+#include <cstdint>
+
+#ifndef NULLFOREST_ISA
+#define NULLFOREST_ISA baseline
+#endif
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
-
-// Up to `kLanes` keys: each is placed behind those that are smaller.
-template <int kLanes>
-void place_keys(std::uint32_t* key, std::uint32_t n) {
-    // As signed numbers in the same order; those too many are the greatest.
-    constexpr std::uint32_t kFlip = 0x80000000u;
-    auto mine = IntLanes<kLanes>::of(0x7fffffff), place = IntLanes<kLanes>::of(0);
-    for (std::uint32_t i = 0; i < n; ++i) mine.at[i] = static_cast<std::int32_t>(key[i] ^ kFlip);
-    for (std::uint32_t j = 0; j < n; ++j) place.add_above(mine.at[j], mine, 1);
-    for (std::uint32_t i = 0; i < n; ++i)
-        key[place.at[i]] = static_cast<std::uint32_t>(mine.at[i]) ^ kFlip;
-}
 
 inline void insert_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t gap) {
     for (std::uint32_t i = gap; i < n; ++i) {
@@ -56,9 +48,6 @@ inline void bucket_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t highe
 
 // Keys from 0 to `highest`, none equal.
 inline void sort_keys(std::uint32_t* key, std::uint32_t n, std::uint32_t highest) {
-    if (n <= 16) return place_keys<16>(key, n);
-    if (n <= 32) return place_keys<32>(key, n);
-    if (n <= 64) return place_keys<64>(key, n);
     if (n <= 1024) return bucket_keys(key, n, highest);
     constexpr std::uint32_t kGaps[] = {3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (std::uint32_t gap : kGaps) insert_keys(key, n, gap);

@@ -27,55 +27,6 @@ struct NoBits {
     static constexpr bool kExist = false;
 };
 
-// Words one by one, for any instruction set.
-struct WordBits {
-    static constexpr bool kExist = true;
-    static constexpr std::uint32_t kWords = 1;
-    using Vector = std::uint64_t;
-    using Count = std::uint32_t;  // of ones in the upper half
-    struct Eight {
-        std::uint32_t of[8];
-    };
-
-    static Vector load(const std::uint64_t* words) { return *words; }
-    static void store(std::uint64_t* words, Vector a) { *words = a; }
-    static Vector constant(bool bit) { return bit ? ~Vector{0} : Vector{0}; }
-    static Vector both(Vector a, Vector b) { return a & b; }
-    static Vector without(Vector a, Vector b) { return a & ~b; }
-    static Vector either(Vector a, Vector b) { return a | b; }
-    static Vector where(Vector a, Vector plane, Vector flip) { return a & ~(plane ^ flip); }
-    static void add(Count& count, Vector a, Vector ones) {
-        count += static_cast<std::uint32_t>(__builtin_popcountll(a)) |
-                 static_cast<std::uint32_t>(__builtin_popcountll(a & ones)) << 16;
-    }
-    [[gnu::always_inline]] static Eight sums(const Count* c) {
-        return {{c[4], c[2], c[2] + c[5], c[1], c[1] + c[6], c[1] + c[3], c[1] + c[3] + c[7], c[0]}};
-    }
-    static void put(const Eight& low, const Eight& high, std::uint32_t before, std::uint32_t* sums) {
-        for (int i = 0; i < 8; ++i) sums[i] = before + low.of[i];
-        for (int i = 0; i < 8; ++i) sums[8 + i] = before + low.of[7] + high.of[i];
-    }
-    static std::uint64_t open_steps(const StepTest& test, const std::uint32_t* sums,
-                                    std::uint32_t n) {
-        return collect(n, [&](std::int32_t b) { return test.opens(sums[b - 1], sums[b]); });
-    }
-    static std::uint64_t open_ends(const StepTest& test, const std::uint32_t* sums,
-                                   std::uint32_t n) {
-        return collect(n, [&](std::int32_t b) { return test.opens_at(sums[b]); });
-    }
-
-private:
-    template <class Opens>
-    static std::uint64_t collect(std::uint32_t n, const Opens& opens) {
-        std::uint8_t flag[64];
-        std::uint8_t any = 0;
-        for (std::int32_t b = 0; b < static_cast<std::int32_t>(n); ++b) any |= flag[b] = opens(b);
-        std::uint64_t open = 0;
-        for (std::uint32_t b = 0; any && b < n; ++b) open |= std::uint64_t{flag[b]} << b;
-        return open;
-    }
-};
-
 // The steps of a column on planes of `n_words` words each, among the members of a bitmap, ones those
 // of another.
 template <class Bits>
@@ -175,19 +126,12 @@ public:
     }
 
     std::uint32_t levels() const { return levels_; }  // 2^levels steps
-    void fetch(std::uint32_t feature) const {
-        const std::uint64_t* planes = planes_of(task_, feature);
-        for (std::uint32_t w = 0; w < levels_ * task_.plane_words; w += 8)
-            __builtin_prefetch(planes + w, 0, 2);
-    }
-    // A column as it is counted, kept for a second look.
-    struct Kept {};
-    void count(std::uint32_t feature, Kept&, std::uint32_t* sums) const {
+    void count(std::uint32_t feature, std::uint32_t* sums) const {
         of(feature).count(levels_, sums);
     }
     // Calls use(sample, label) for the members in any of these steps.
     template <class Use>
-    void each_in(std::uint32_t feature, const Kept&, std::uint64_t steps, const Use& use) const {
+    void each_in(std::uint32_t feature, std::uint64_t steps, const Use& use) const {
         of(feature).each_in(levels_, steps, [&](std::uint32_t sample) {
             use(sample, static_cast<std::uint32_t>(task_.one[sample / 64] >> sample % 64 & 1));
         });

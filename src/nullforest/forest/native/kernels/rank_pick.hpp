@@ -1,7 +1,7 @@
 // The members of a node sorted by the ranks of a column, for tables by ranks.
 #pragma once
 #include "kernels/key_sort.hpp"
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -15,10 +15,9 @@ struct ScanRanks {
     ScanRanks(const ScanTask& of, const std::uint8_t* column)
         : task(of), rank(reinterpret_cast<const Rank*>(column)) {}
     std::uint32_t of_member(std::uint32_t i) const { return rank[task.samples[i]]; }
-    void fetch() const { fetch_ranks(rank, task.n_samples, task.samples, task.n); }
 };
 
-// As the picks of columns by order (scan_kernel_body.hpp): numbers of members.
+// As the picks of columns by order (scan.hpp): numbers of members.
 template <class Rank, class Id>
 class RankPick {
 public:
@@ -26,9 +25,6 @@ public:
 
     explicit RankPick(const ScanTask& task) : task_(task) {}
 
-    void fetch(std::uint32_t feature) const {
-        ScanRanks<Rank>(task_, task_.column(feature)).fetch();
-    }
     void pick(const std::uint8_t* column, const std::uint64_t*, Id* out) {
         const ScanRanks<Rank> ranks(task_, column);
         const std::uint32_t n = task_.n;

@@ -8,7 +8,7 @@
 
 #include "kernels/ceiling.hpp"
 #include "kernels/kernel_node.hpp"
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 #include "kernels/scored_splits.hpp"
 
 namespace nullforest {

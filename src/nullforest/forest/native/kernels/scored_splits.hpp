@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernels/column_splits.hpp"
-#include "kernels/scan_kernel.hpp"
+#include "kernels/scan_task.hpp"
 #include "kernels/split_scores.hpp"
 
 namespace nullforest {

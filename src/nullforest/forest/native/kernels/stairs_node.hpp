@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/evaluator.hpp"
+#include "kernels/kernels.hpp"
 #include "kernels/split_scores.hpp"
-#include "kernels/stairs_kernel.hpp"
 
 namespace nullforest {
 
@@ -15,9 +15,9 @@ class StairsNode {
 
 public:
     StairsNode(const RankTable& table, const Outcome& outcome, const Settings& settings,
-               StairsKernel kernel)
+               const Kernels& kernels)
         : outcome_(outcome),
-          kernel_(kernel),
+          kernel_(kernels.stairs),
           parts_(outcome.classes() ? 0 : 4 * table.n_samples()),
           one_(outcome.classes() ? 0 : table.n_samples()),
           draws_(outcome.classes() ? table.n_samples() : 0),
@@ -110,7 +110,7 @@ private:
     static constexpr double kUnits = 0x1p30;  // sums of 2^32 draws have room
 
     const Outcome& outcome_;
-    StairsKernel kernel_;
+    decltype(Kernels::stairs) kernel_;
     const Bag* bag_ = nullptr;
     StairsTask task_{};
     double scale_ = 1.0, squares_ = 0.0;

@@ -2,15 +2,13 @@
 // no split as good can keep.
 //
 // Each member adds its draws to the sums of its class, or to those of the positive or the negative
-// numbers (its y less the mean of the node, in 16 bits as in envelopes.hpp). A node that is not small
-// adds them up in steps of rank (RankSteps): within a step D stays between two bounds, per class or
-// for the number. A small node adds up, for each member, all that are not after
-// it. |D|^2 is compared with what the best would have for as many draws on the left, less the
-// roundings.
+// numbers (its y less the mean of the node, in 16 bits as in envelopes.hpp), in steps of rank
+// (RankSteps): within a step D stays between two bounds, per class or for the number. |D|^2 is
+// compared with what the best would have for as many draws on the left, less the roundings.
 #pragma once
 #include "kernels/envelopes.hpp"
 #include "kernels/rank_pick.hpp"
-#include "kernels/stairs_kernel.hpp"
+#include "kernels/stairs_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -27,10 +25,6 @@ public:
         for (std::uint32_t c = 0; kind != ScanTask::variance && c < task.n_present; ++c)
             total_[c] = static_cast<float>(task.present_total[c]);
         for (std::uint32_t i = 0; i < task.n; ++i) part_[i] = part(i);
-        for (std::uint32_t i = 0; i < task.n && i < kSmall; ++i) {
-            draws_[i] = static_cast<std::int32_t>(task.multiplicity[i]);
-            number_[i] = kind == ScanTask::variance ? rounded(i) * draws_[i] : task.low[i];
-        }
         for (std::uint32_t b = 0; b < n_steps_; ++b) sums_[b] = {};
         // Fewer draws on the left than these are no split.
         least_ = task.counts ? 1.0f : static_cast<float>(task.min_leaf);
@@ -50,9 +44,21 @@ public:
     void pick(const std::uint32_t* columns, std::uint32_t) { columns_ = columns; }
     bool passes(std::uint32_t slot) {
         const ScanRanks<Rank> ranks(task_, task_.column(columns_[slot]));
-        if (task_.n <= 16) return by_pairs<16>(ranks);
-        if (task_.n <= kSmall) return by_pairs<kSmall>(ranks);
-        return by_steps(ranks);
+        const std::uint32_t n = task_.n, shift = shift_, n_steps = n_steps_;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            Sums& step = sums_[task_.step_of[ranks.of_member(i)] >> shift];
+            for (int v = 0; v < kWords; ++v) step.of[v] += part_[i].of[v];
+        }
+        Sums sum{};
+        upto_[0] = sum;
+        for (std::uint32_t b = 0; b < n_steps; ++b) {
+            for (int v = 0; v < kWords; ++v) sum.of[v] += sums_[b].of[v];
+            upto_[b + 1] = sum;
+            sums_[b] = {};
+        }
+        int any = 0;
+        for (std::uint32_t b = 0; b < n_steps; ++b) any |= between(upto_[b], upto_[b + 1]);
+        return any;
     }
 
 private:
@@ -64,18 +70,14 @@ private:
         std::uint64_t of[kWords];
     };
 
-    static constexpr std::uint32_t kSmall = 32;
     static constexpr std::uint32_t kSteps = StairsSums::kSteps;
     static constexpr std::uint32_t kFew = 128;  // members for which half the steps do
 
-    std::int32_t rounded(std::uint32_t i) const {
-        return static_cast<std::int16_t>(task_.low[i] | task_.high[i] << 8);
-    }
     Sums part(std::uint32_t i) const {
         const std::uint64_t draws = task_.multiplicity[i];
         Sums sums{};
         if (kind == ScanTask::variance) {
-            const std::int32_t y = rounded(i);
+            const std::int32_t y = static_cast<std::int16_t>(task_.low[i] | task_.high[i] << 8);
             const std::uint64_t size = static_cast<std::uint64_t>(y < 0 ? -y : y) * draws;
             sums.of[0] = draws | size << (y < 0 ? 40 : 16);
         } else {
@@ -89,10 +91,6 @@ private:
     }
     static float of_class(const Sums& sums, int c) { return field(sums.of[c / 4], 16 * (c % 4), 16); }
 
-    // Whether so much on the left may be as good as the best: numbers, less roundings at worst.
-    bool reaches(float square, float k) const {
-        return (square >= level_ * (k * (weight_ - k))) & (k >= least_) & (k <= weight_ - least_);
-    }
     // Numbers are rounded, from the left, or, from all of them, from the right.
     float lost(float left, float right) const {
         const float total = 2 * static_cast<float>(task_.rounded_total);
@@ -128,63 +126,10 @@ private:
         return (square >= level_ * (s0 < s1 ? s0 : s1)) & (first <= last);
     }
 
-    bool by_steps(const ScanRanks<Rank>& ranks) {
-        const std::uint32_t n = task_.n, shift = shift_, n_steps = n_steps_;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            Sums& step = sums_[task_.step_of[ranks.of_member(i)] >> shift];
-            for (int v = 0; v < kWords; ++v) step.of[v] += part_[i].of[v];
-        }
-        Sums sum{};
-        upto_[0] = sum;
-        for (std::uint32_t b = 0; b < n_steps; ++b) {
-            for (int v = 0; v < kWords; ++v) sum.of[v] += sums_[b].of[v];
-            upto_[b + 1] = sum;
-            sums_[b] = {};
-        }
-        int any = 0;
-        for (std::uint32_t b = 0; b < n_steps; ++b) any |= between(upto_[b], upto_[b + 1]);
-        return any;
-    }
-
-    // At most `kLanes` members, all compared with each.
-    template <int kLanes>
-    bool by_pairs(const ScanRanks<Rank>& ranks) const {
-        constexpr int kSums = kind == ScanTask::variance ? 2 : kClasses;
-        const std::uint32_t n = task_.n;
-        auto key = IntLanes<kLanes>::of(-1);
-        IntLanes<kLanes> sum[kSums];
-        for (auto& lanes : sum) lanes = IntLanes<kLanes>::of(0);
-        for (std::uint32_t i = 0; i < n; ++i)
-            key.at[i] = static_cast<std::int32_t>(ranks.of_member(i));
-        for (std::uint32_t j = 0; j < n; ++j) {
-            const std::int32_t mine = key.at[j], draws = draws_[j], number = number_[j];
-            sum[kind == ScanTask::variance ? 0 : number].add_from(mine, key, draws);
-            if (kind == ScanTask::variance) sum[1].add_from(mine, key, number);
-        }
-        int any = 0;
-        for (int i = 0; i < kLanes; ++i) {
-            float k = 0, square = 0;
-            if (kind == ScanTask::variance) {
-                k = static_cast<float>(sum[0].at[i]);
-                const float d = static_cast<float>(sum[1].at[i]), more = lost(k, weight_ - k);
-                square = squared(d + more, more - d);
-            } else {
-                for (int c = 0; c < kSums; ++c) k += static_cast<float>(sum[c].at[i]);
-                for (int c = 0; c < kSums; ++c) {
-                    const float d = weight_ * static_cast<float>(sum[c].at[i]) - k * total_[c];
-                    square += d * d;
-                }
-            }
-            any |= reaches(square, k);
-        }
-        return any;
-    }
-
     const ScanTask& task_;
     const std::uint32_t* columns_ = nullptr;
     std::uint32_t shift_ = 0, n_steps_;
     float weight_, least_, level_ = 0, total_[kClasses] = {};
-    std::int32_t draws_[kSmall], number_[kSmall];  // of members; number: rounded, all draws; or class
     Sums part_[ScanTask::kMost], sums_[kSteps], upto_[kSteps + 1];
 };
 

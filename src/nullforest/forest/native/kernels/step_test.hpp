@@ -1,6 +1,6 @@
 // Whether a step of rank may hold a split that is better than the best so far.
 #pragma once
-#include "kernels/sweep_kernel.hpp"
+#include "kernels/sweep_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {

@@ -5,7 +5,7 @@
 
 #include "kernels/column_splits.hpp"
 #include "kernels/kernel_task.hpp"
-#include "kernels/stairs_kernel.hpp"
+#include "kernels/stairs_task.hpp"
 
 namespace nullforest {
 
@@ -14,31 +14,11 @@ class SteppedMembers {
 public:
     explicit SteppedMembers(const RankTable& table) : table_(table) {}
 
-    // Asks for what a look at a column reads.
-    void fetch(const NodeQuery& node, std::uint32_t feature) const {
-        const std::size_t S = table_.n_samples();
-        table_.rank_bytes() == 2 ? fetch_ranks(table_.ranks16(feature), S, node.samples, node.n)
-                                 : fetch_ranks(table_.ranks32(feature), S, node.samples, node.n);
-    }
-
     // The members of a node by a column without missing values, added up in steps already.
     void enter(const NodeQuery& node, std::uint32_t feature, const StairsSums& sums) {
         node_ = &node;
         feature_ = feature;
         sums_ = &sums;
-    }
-    // The best of the splits at the ends of steps, where the values surely differ.
-    template <class Score>
-    ColumnBest<Score> best_end(Score& score, std::uint32_t min_leaf) const {
-        ColumnBest<Score> best;
-        score.restart();
-        for (std::uint32_t b = 0, k = 0; b < RankSteps::kSteps; ++b) {
-            if (!sums_->count[b]) continue;
-            k += sums_->count[b];
-            score.cross_all(sums_->of[b]);
-            if (ends_apart(b)) offer(k, score, min_leaf, best, [] { return true; });
-        }
-        return best;
     }
     // The best split of the open steps, one bit each. A score does not depend on the order in which
     // the members of other steps cross.
@@ -84,11 +64,6 @@ private:
         best.value = value;
         best.split = {feature_, k, false};
         return score.perfect(value);
-    }
-    bool ends_apart(std::uint32_t b) const {
-        const std::uint32_t last = table_.steps()->begins()[b + 1] - 1;
-        return last + 1 < table_.n_samples() &&
-               (table_.differs(feature_)[last / 64] >> last % 64 & 1);
     }
     // The rank of the next member. (A damaged table may have none: then the last of all.)
     std::uint32_t rank_after(std::uint32_t rank) const {

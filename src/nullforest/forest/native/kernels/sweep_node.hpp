@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/kernel_node.hpp"
-#include "kernels/sweep_kernel.hpp"
+#include "kernels/sweep_task.hpp"
 
 namespace nullforest {
 

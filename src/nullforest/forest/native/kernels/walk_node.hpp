@@ -1,7 +1,7 @@
 // A node as the walk kernel sees it: two classes, unweighted, at most 1024 samples.
 #pragma once
 #include "kernels/kernel_node.hpp"
-#include "kernels/walk_kernel.hpp"
+#include "kernels/walk_task.hpp"
 
 namespace nullforest {
 

@@ -1,6 +1,6 @@
 // Scoring of probes for any criterion, weights and data, and the choice of the fastest scorer.
 #include "kernels/column_search.hpp"
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "kernels/scan_node.hpp"
 #include "kernels/sweep_node.hpp"
 #include "kernels/walk_node.hpp"
@@ -97,11 +97,11 @@ std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable
         return std::make_unique<Scorer>(table, probes, outcome, settings, weighting, kernel,
                                         std::move(exact));
     };
-    const Kernel kernel = choose_kernel(table, outcome, settings, weighting);
-    if (kernel.walk) return screened((WalkNode*)nullptr, kernel.walk);
-    if (kernel.sweep && (!probes.by_order() || probes.codes()))
-        return screened((SweepNode*)nullptr, kernel.sweep);
-    if (kernel.scan) return screened((ScanNode*)nullptr, kernel.scan);
+    const Kernels kernels = choose_kernels(table, outcome, settings, weighting);
+    if (kernels.walk) return screened((WalkNode*)nullptr, kernels.walk);
+    if (kernels.sweep && (!probes.by_order() || probes.codes()))
+        return screened((SweepNode*)nullptr, kernels.sweep);
+    if (kernels.scan) return screened((ScanNode*)nullptr, kernels.scan);
     return exact;
 }
 

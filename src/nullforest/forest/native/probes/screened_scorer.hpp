@@ -21,9 +21,7 @@ public:
           probe_members_(probes),
           node_(table, outcome, settings, weighting),
           kernel_(kernel),
-          exact_(std::move(exact)) {
-        node_.task.wants_sorted = false;
-    }
+          exact_(std::move(exact)) {}
 
     void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
         exact_->begin_tree(bag, pool);

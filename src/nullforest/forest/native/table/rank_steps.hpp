@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "table/huge_pages.hpp"
+#include "table/mapped_bytes.hpp"
 #include "threads/parallel.hpp"
 
 namespace nullforest {

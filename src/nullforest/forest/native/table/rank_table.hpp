@@ -23,7 +23,7 @@
 #include <mutex>
 #include <vector>
 
-#include "table/huge_pages.hpp"
+#include "table/mapped_bytes.hpp"
 #include "table/rank_steps.hpp"
 #include "threads/parallel.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 #include "random/keyed_random.hpp"
 
 namespace nullforest {
@@ -21,8 +21,8 @@ inline void draw_bag(const Settings& settings, const ShuffleShape& samples, std:
         std::fill(count.begin(), count.end(), 1);
     } else {
         scratch.resize(S);
-        shuffle_kernel(settings.isa)(samples, subsample_key(tree_key), settings.n_drawn,
-                                     scratch.data());
+        kernels_of(settings.isa).shuffle(samples, subsample_key(tree_key), settings.n_drawn,
+                                         scratch.data());
         for (std::uint32_t j = 0; j < settings.n_drawn; ++j) count[scratch[j]] = 1;
     }
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/searches.hpp"
 
 namespace nullforest {
 

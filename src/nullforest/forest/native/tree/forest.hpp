@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tree/grower.hpp"
-#include "table/huge_pages.hpp"
 
 namespace nullforest {
 
@@ -18,7 +17,6 @@ public:
     Zeros() = default;
     explicit Zeros(std::size_t size) : data_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
         if (!data_ && size) throw std::bad_alloc();
-        request_huge_pages(data_.get(), size * sizeof(T));
     }
     T& operator[](std::size_t i) { return data_.get()[i]; }
     T* data() { return data_.get(); }

@@ -70,7 +70,7 @@ const std::uint32_t* TreeGrower::draw_pool(std::uint64_t key) {
     const std::uint32_t* varying = table_.varying();
     if (settings_.pool == table_.n_varying()) return varying;
     pool_.resize(settings_.pool);
-    shuffle_kernel(settings_.isa)(pool_shape_, pool_key(key), settings_.pool, pool_.data());
+    kernels_of(settings_.isa).shuffle(pool_shape_, pool_key(key), settings_.pool, pool_.data());
     for (std::uint32_t& feature : pool_) feature = varying ? varying[feature] : feature;
     return pool_.data();
 }
@@ -111,7 +111,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
             record_leaf(node, result);
             continue;
         }
-        const bool by_order = mark_left(node, split, members_);
+        mark_left(node, split, members_);
         const std::uint32_t middle = partition(node);
         Pending left = node, right = node;
         left.end = right.begin = middle;
@@ -138,7 +138,7 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
                                                : middle - node.begin >= node.end - middle;
         left.oob_end = right.oob_begin = node.oob_begin;
         if (node.oob_begin < node.oob_end)
-            left.oob_end = right.oob_begin = partition_oob(node, split, missing_left, by_order);
+            left.oob_end = right.oob_begin = partition_oob(node, split, missing_left);
         result.winner.push_back(split.feature);
         result.coupling_bin.push_back(coupling_bin(node.statistics.coupling));
         result.decrease.push_back(decrease);
@@ -175,48 +175,25 @@ void TreeGrower::evaluate_probes(const Pending& node, const Split* winner, doubl
     }
 }
 
-bool TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
+void TreeGrower::mark_left(const Pending& node, const Split& split, SortedMembers& members) {
     const std::uint32_t n = node.end - node.begin, *samples = samples_.data() + node.begin;
-    // The kernel's own list will do where few out-of-bag samples have to be placed: reading their
-    // values is then cheaper than following the order of all samples.
-    bool by_order = false;
-    if (split.sorted && !table_.may_join_values(split.feature) &&
-        8 * (node.oob_end - node.oob_begin) < table_.n_samples())
-        members.take(split.sorted, split.n_left + 1, n);
-    else
-        by_order = members.divide(samples, n, split.feature, split.n_left);
+    members.divide(samples, n, split.feature, split.n_left);
     for (std::uint32_t j = 0; j < n; ++j) goes_left_[samples[j]] = 0;
     for (std::uint32_t j = 0; j < split.n_left; ++j) goes_left_[members.sample[j]] = 1;
     for (std::uint32_t j = members.n_known; split.missing_left && j < n; ++j)
         goes_left_[members.sample[j]] = 1;
-    return by_order;
 }
 
-// Out-of-bag samples before the last member that goes left in the order of the feature go left, and
-// those after the first that goes right go right; only values in between are read and compared.
 std::uint32_t TreeGrower::partition_oob(const Pending& node, const Split& split,
-                                        bool missing_left, bool by_order) {
-    constexpr std::uint8_t kUnknown = 2;
+                                        bool missing_left) {
     std::uint32_t* oob = oob_.data();
-    double threshold = std::numeric_limits<double>::quiet_NaN();  // until it is needed
-    const auto goes_left = [&](std::uint32_t s) -> std::uint8_t {
-        if (std::isnan(threshold)) threshold = threshold_of(split);
-        const double x = table_.value(s, split.feature);
-        return std::isnan(x) ? missing_left : x <= threshold;
-    };
-    for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i)
-        goes_left_[oob[i]] = by_order ? kUnknown : goes_left(oob[i]);
-    for (std::uint32_t p = 0; by_order && p < members_.at_right; ++p) {
-        const std::uint32_t s = members_.sample_at(split.feature, p);
-        if (p < members_.after_left)
-            goes_left_[s] = 1;
-        else if (goes_left_[s] == kUnknown)
-            goes_left_[s] = goes_left(s);
-    }
+    const double threshold = threshold_of(split);
     buffer_.resize(node.oob_end - node.oob_begin);
     std::uint32_t left = node.oob_begin, right = 0;
     for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
-        const std::uint32_t s = oob[i], moves = goes_left_[s] == 1;
+        const std::uint32_t s = oob[i];
+        const double x = table_.value(s, split.feature);
+        const std::uint32_t moves = std::isnan(x) ? missing_left : x <= threshold;
         oob[left] = s;
         buffer_[right] = s;
         left += moves;

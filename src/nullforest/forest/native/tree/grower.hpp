@@ -64,14 +64,12 @@ private:
     void evaluate_probes(const Pending& node, const Split* winner, double tree_weight,
                          TreeResult& result);
     // Sorts the members by the feature of the split, and notes which of them go left.
-    // Returns whether the positions of the split in that order are known.
-    bool mark_left(const Pending& node, const Split& split, SortedMembers& members);
+    void mark_left(const Pending& node, const Split& split, SortedMembers& members);
     double decrease_by(const Pending& node, const Split& split, double tree_weight);
     // Moves the members marked to go left to the front; returns where the right ones begin.
     std::uint32_t partition(const Pending& node);
     double threshold_of(const Split& split) const;
-    std::uint32_t partition_oob(const Pending& node, const Split& split, bool missing_left,
-                                bool by_order);
+    std::uint32_t partition_oob(const Pending& node, const Split& split, bool missing_left);
     void record_leaf(const Pending& node, TreeResult& result);
     std::int32_t record_node(const Pending& node, FlatTree& tree);
     std::uint8_t coupling_bin(double r) const;

@@ -2,11 +2,11 @@
 #define NULLFOREST_ISA avx2
 #include <immintrin.h>
 
-#include "kernels/scan_kernel_body.hpp"
-#include "kernels/shuffle_kernel.hpp"
-#include "kernels/stairs_kernel_body.hpp"
-#include "kernels/sweep_kernel_body.hpp"
-#include "kernels/walk_kernel_body.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/scan.hpp"
+#include "kernels/stairs.hpp"
+#include "kernels/sweep.hpp"
+#include "kernels/walk.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -151,15 +151,6 @@ private:
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-void walk_avx2(WalkTask& task) { walk<Avx2>(task); }
-void scan_avx2(ScanTask& task) { scan<BitPick>(task); }
-void sweep_avx2(SweepTask& task) { sweep<NoBits>(task); }
-void shuffle_avx2(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
-                  std::uint32_t* out) {
-    Shuffle(shape, key).next(count, out);
-}
-std::uint64_t stairs_avx2(StairsTask& task, std::uint32_t column) {
-    return stairs(task, column);
-}
+const Kernels avx2_kernels{walk<Avx2>, sweep<NoBits>, scan<BitPick>, stairs, first_values};
 
 }  // namespace nullforest

@@ -3,16 +3,16 @@
 //
 // The best split at the end of a step, of any column of the batch, is a bound from below: columns
 // whose steps all stay below it need no further look. The others wait in a queue, which is settled in
-// draw order; their ranks, which lie in the last cache or in main memory, arrive meanwhile.
+// draw order.
 #pragma once
 #include "kernels/corner.hpp"
-#include "kernels/word_counter.hpp"
+#include "kernels/plane_counter.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
-// `Counter` counts members and ones in steps (plane_counter.hpp, word_counter.hpp).
-template <class Rank, class Bits, class Counter>
+// `Bits` as in plane_counter.hpp.
+template <class Rank, class Bits>
 class StepSearch {
 public:
     explicit StepSearch(SweepTask& task)
@@ -23,7 +23,6 @@ public:
           level_(level_of(task)) {}
 
     void run() {
-        const auto ahead = [this](std::uint32_t feature) { counter_.fetch(feature); };
         const auto try_batch = [&](const std::uint32_t* features, std::uint32_t count,
                                    std::uint32_t place) {
             place_ = place;
@@ -39,18 +38,14 @@ public:
             }
             return settle();
         };
-        Candidates(task_.pool, task_.draw_key).each_batch(ahead, try_batch);
+        Candidates(task_.pool, task_.draw_key).each_batch(try_batch);
     }
 
     // Columns compared with a best that is known.
     void screen() {
         const std::uint32_t most = task_.until_one_passes ? kFew : kQueue;
-        for (std::uint32_t i = 0; i < most && i < task_.n_screened; ++i)
-            counter_.fetch(task_.screened[i]);
         for (std::uint32_t first = 0; first < task_.n_screened; first += most) {
             const std::uint32_t left = task_.n_screened - first, n = left < most ? left : most;
-            for (std::uint32_t i = first + n; i < first + n + most && i < task_.n_screened; ++i)
-                counter_.fetch(task_.screened[i]);
             place_ = first;
             count(task_.screened + first, n);
             for (std::uint32_t c = 0; c < n; ++c) {
@@ -62,16 +57,14 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kQueue = Candidates::kBatch, kFew = 4, kListed = 64;
+    static constexpr std::uint32_t kQueue = Candidates::kBatch, kFew = 4;
     static constexpr std::uint32_t kMostSteps = 1u << SweepTask::kPlanes;
 
     // A column of the batch.
     struct Column {
-        std::uint32_t feature, n_members;
+        std::uint32_t feature;
         std::uint64_t open;                  // the steps that may hold a better split
         std::uint32_t sums[1 + kMostSteps];  // entry 0 is 0
-        typename Counter::Kept kept;
-        std::uint32_t sample[kListed];  // the members of open steps, where there are no more
     };
 
     std::uint32_t begin_of(std::uint32_t step) const {
@@ -83,7 +76,7 @@ private:
             Column& column = batch_[c];
             column.feature = features[c];
             column.sums[0] = 0;
-            counter_.count(features[c], column.kept, column.sums + 1);
+            counter_.count(features[c], column.sums + 1);
         }
     }
     // Tests the steps of a column, which joins the queue if any may hold a better split.
@@ -112,38 +105,8 @@ private:
         }
     }
 
-    // Those of the queue whose steps may still hold a better split, their members listed.
-    void list_members() {
-        const StepTest test(task_, level_);
-        std::uint32_t left = 0;
-        for (std::uint32_t i = 0; i < n_waiting_; ++i) {
-            Column& column = batch_[queue_[i]];
-            const std::uint32_t* sums = column.sums + 1;
-            column.open &= Bits::open_steps(test, sums, padded_);
-            std::uint32_t members = 0;
-            for (std::uint64_t open = column.open; open; open &= open - 1) {
-                const std::int32_t b = __builtin_ctzll(open);
-                members += (sums[b] - sums[b - 1]) & 0xffff;
-            }
-            if (!members) continue;
-            queue_[left++] = queue_[i];
-            column.n_members = members;
-            if (members > kListed) continue;
-            const Rank* rank = RankedColumn<Rank>(task_, column.feature).rank();
-            std::uint32_t found = 0;
-            counter_.each_in(column.feature, column.kept, column.open,
-                             [&](std::uint32_t sample, std::uint32_t label) {
-                                 __builtin_prefetch(rank + sample);
-                                 column.sample[found++] = sample << 1 | label;
-                             });
-        }
-        n_waiting_ = left;
-    }
-
     // Scores what waits, in order. True when the search is over.
     bool settle() {
-        if (!n_waiting_) return false;
-        list_members();
         for (std::uint32_t i = 0; i < n_waiting_; ++i) {
             const Column& column = batch_[queue_[i]];
             search(column, [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
@@ -163,8 +126,6 @@ private:
     }
     // True when one column is enough and passes.
     bool settle_screened() {
-        if (!n_waiting_) return false;
-        list_members();
         for (std::uint32_t i = 0; i < n_waiting_; ++i) {
             const std::uint32_t c = place_ + queue_[i];
             const bool or_equal = c < task_.n_or_equal;
@@ -185,19 +146,15 @@ private:
         const RankedColumn<Rank> column(task_, counted.feature);
         const Rank* rank = column.rank();
         std::uint32_t *key = task_.key, found = 0;
-        if (counted.n_members <= kListed)
-            for (; found < counted.n_members; ++found)
-                key[found] = std::uint32_t{rank[counted.sample[found] >> 1]} << 1 |
-                             (counted.sample[found] & 1);
-        else
-            counter_.each_in(counted.feature, counted.kept, counted.open,
-                             [&](std::uint32_t sample, std::uint32_t label) {
-                                 key[found++] = std::uint32_t{rank[sample]} << 1 | label;
-                             });
-        sort_keys(key, found, 2 * task_.n_samples);
         const StepTest test(task_, level_);
+        const std::uint64_t steps = counted.open & Bits::open_steps(test, counted.sums + 1, padded_);
+        if (!steps) return false;
+        counter_.each_in(counted.feature, steps, [&](std::uint32_t sample, std::uint32_t label) {
+            key[found++] = std::uint32_t{rank[sample]} << 1 | label;
+        });
+        sort_keys(key, found, 2 * task_.n_samples);
         std::uint32_t i = 0;
-        for (std::uint64_t open = counted.open; open; open &= open - 1) {
+        for (std::uint64_t open = steps; open; open &= open - 1) {
             const std::int32_t b = __builtin_ctzll(open);
             std::uint32_t sum = counted.sums[b];
             const std::uint32_t end = i + ((counted.sums[b + 1] - sum) & 0xffff);
@@ -212,21 +169,12 @@ private:
     }
 
     SweepTask& task_;
-    Counter counter_;
+    PlaneCounter<Bits> counter_;
     std::uint32_t n_steps_, padded_, place_ = 0, n_waiting_ = 0;
     double level_;
     std::uint32_t queue_[kQueue];  // columns of the batch
     Column batch_[kQueue];
 };
-
-template <class Rank, class Bits>
-void search_steps(SweepTask& task) {
-    const auto search = [&](auto&& steps) { task.screened ? steps.screen() : steps.run(); };
-    if (task.n <= WordCounter::kMost)
-        search(StepSearch<Rank, Bits, WordCounter>(task));
-    else
-        search(StepSearch<Rank, Bits, PlaneCounter<Bits>>(task));
-}
 
 }  // namespace NULLFOREST_ISA
 }  // namespace nullforest

@@ -1,6 +1,6 @@
 // The stairs, written once for the compiler to make the most of each instruction set.
 #pragma once
-#include "kernels/stairs_kernel.hpp"
+#include "kernels/stairs_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {

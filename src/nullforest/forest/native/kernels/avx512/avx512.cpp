@@ -2,15 +2,15 @@
 #define NULLFOREST_ISA avx512
 #include <immintrin.h>
 
-#include "kernels/avx512_bits.hpp"
-#include "kernels/avx512_lookup.hpp"
-#include "kernels/avx512_screen.hpp"
-#include "kernels/avx512_scores.hpp"
-#include "kernels/scan_kernel_body.hpp"
-#include "kernels/shuffle_kernel.hpp"
-#include "kernels/stairs_kernel_body.hpp"
-#include "kernels/sweep_kernel_body.hpp"
-#include "kernels/walk_kernel_body.hpp"
+#include "kernels/avx512/plane_bits.hpp"
+#include "kernels/avx512/lookup.hpp"
+#include "kernels/avx512/screen.hpp"
+#include "kernels/avx512/scores.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/scan.hpp"
+#include "kernels/stairs.hpp"
+#include "kernels/sweep.hpp"
+#include "kernels/walk.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -29,10 +29,6 @@ public:
         const __m512i bytes = lookup_.bytes<samples>(low, high, w), bits = lookup_.bits(low);
         members = Lookup::test<samples>(member_, bytes, bits);
         ones = Lookup::test<samples>(one_, bytes, bits);
-    }
-    std::uint16_t* list(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
-                        std::uint64_t positions, std::uint16_t* out) const {
-        return lookup_.list<samples>(_mm512_loadu_si512(order + 64 * w), high, w, positions, out);
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
@@ -111,24 +107,18 @@ private:
     Bitmap member_;
 };
 
-}  // namespace
-}  // namespace NULLFOREST_ISA
-
-void walk_avx512(WalkTask& task) {
+void walk_any(WalkTask& task) {
     switch (samples_of(task)) {
         case Samples::k256: return walk<Avx512<Samples::k256>>(task);
         case Samples::k512: return walk<Avx512<Samples::k512>>(task);
         default: return walk<Avx512<Samples::k1024>>(task);
     }
 }
-void scan_avx512(ScanTask& task) { scan<Compress, Avx512Screen>(task); }
-void sweep_avx512(SweepTask& task) { sweep<Avx512Bits>(task); }
-void shuffle_avx512(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
-                    std::uint32_t* out) {
-    Shuffle(shape, key).next(count, out);
-}
-std::uint64_t stairs_avx512(StairsTask& task, std::uint32_t column) {
-    return stairs(task, column);
-}
+
+}  // namespace
+}  // namespace NULLFOREST_ISA
+
+const Kernels avx512_kernels{walk_any, sweep<Avx512Bits>, scan<Compress, Avx512Screen>, stairs,
+                             first_values};
 
 }  // namespace nullforest

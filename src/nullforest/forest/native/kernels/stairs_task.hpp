@@ -56,11 +56,4 @@ struct StairsTask {
     const std::uint8_t* ranks(std::uint32_t feature) const { return block + feature * stride; }
 };
 
-// The steps of a column that may reach the level, one bit each.
-using StairsKernel = std::uint64_t (*)(StairsTask& task, std::uint32_t column);
-std::uint64_t stairs_portable(StairsTask&, std::uint32_t);
-std::uint64_t stairs_avx2(StairsTask&, std::uint32_t);
-std::uint64_t stairs_avx512(StairsTask&, std::uint32_t);
-std::uint64_t stairs_neon(StairsTask&, std::uint32_t);
-
 }  // namespace nullforest

@@ -1,6 +1,6 @@
 // The scan of nodes whose members have real weights: sums in doubles, added in the order in which the
 // members cross, and scores as in split_scores.hpp, operation by operation, all positions at once.
-// `Pick` as in scan_kernel_body.hpp.
+// `Pick` as in scan.hpp.
 #pragma once
 #include "kernels/boundaries.hpp"
 #include "table/binary_logarithm.hpp"
@@ -14,9 +14,8 @@ public:
     explicit RealScan(ScanTask& task) : task_(task), pick_(task) {}
 
     void run() {
-        const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
         Candidates(task_.pool, task_.draw_key)
-            .each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
+            .each([this](std::uint32_t feature, std::uint32_t place) {
                 if (task_.flags[feature] & 2) {
                     if (!task_.try_slowly(task_.owner, feature)) return false;
                     task_.place = place;
@@ -29,8 +28,7 @@ public:
 
     // Columns compared with a best that is known.
     void screen() {
-        const auto ahead = [this](std::uint32_t column) { fetch(column); };
-        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
+        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
             cross(column);
             // Any division of two members is as good as the other, whatever the roundings.
             const bool pair = task_.n == 2;
@@ -48,7 +46,6 @@ public:
 private:
     std::uint32_t first() const { return task_.min_leaf - 1; }
     std::uint32_t last() const { return task_.n - task_.min_leaf; }
-    void fetch(std::uint32_t feature) const { fetch_for(task_, pick_, feature); }
 
     // What every position of a column scores; position i has i + 1 members on the left.
     void cross(std::uint32_t feature) {

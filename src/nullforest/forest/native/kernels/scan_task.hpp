@@ -78,10 +78,4 @@ struct ScanTask : KernelTask {
     }
 };
 
-using ScanKernel = void (*)(ScanTask& task);
-void scan_portable(ScanTask& task);
-void scan_avx2(ScanTask& task);
-void scan_avx512(ScanTask& task);
-void scan_neon(ScanTask& task);
-
 }  // namespace nullforest

@@ -1,10 +1,10 @@
 // The kernels for any processor.
 #define NULLFOREST_ISA portable
-#include "kernels/scan_kernel_body.hpp"
-#include "kernels/shuffle_kernel.hpp"
-#include "kernels/stairs_kernel_body.hpp"
-#include "kernels/sweep_kernel_body.hpp"
-#include "kernels/walk_kernel_body.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/scan.hpp"
+#include "kernels/stairs.hpp"
+#include "kernels/sweep.hpp"
+#include "kernels/walk.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -75,15 +75,6 @@ private:
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-void walk_portable(WalkTask& task) { walk<PortableSimd>(task); }
-void scan_portable(ScanTask& task) { scan<PlainPick>(task); }
-void sweep_portable(SweepTask& task) { sweep<NoBits>(task); }
-void shuffle_portable(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
-                      std::uint32_t* out) {
-    Shuffle(shape, key).next(count, out);
-}
-std::uint64_t stairs_portable(StairsTask& task, std::uint32_t column) {
-    return stairs(task, column);
-}
+const Kernels portable_kernels{walk<PortableSimd>, sweep<NoBits>, scan<PlainPick>, stairs, first_values};
 
 }  // namespace nullforest

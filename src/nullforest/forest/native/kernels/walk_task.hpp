@@ -20,10 +20,4 @@ struct WalkTask : BinaryTask<std::uint64_t> {
     alignas(64) std::uint64_t one[kMostByOrder / 64];
 };
 
-using WalkKernel = void (*)(WalkTask& task);
-void walk_portable(WalkTask& task);
-void walk_avx2(WalkTask& task);
-void walk_avx512(WalkTask& task);
-void walk_neon(WalkTask& task);
-
 }  // namespace nullforest

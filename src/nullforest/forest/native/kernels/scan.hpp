@@ -1,7 +1,6 @@
 // The scan, written once; the steps that differ between instruction sets:
 //   Pick(task); pick(order, high, out)   the members in sorted order; may write 64 past the end
 //     kByRank                            whether of a table by ranks; then also
-//     fetch(feature)                      asks for what a pick reads
 //     differs_after(feature, i)           whether the values of the members i and i + 1 differ
 //   Screen(task)                          kSlots columns at a time, where there is one:
 //     pick(slot, order, high)            the draws in sorted order
@@ -12,7 +11,7 @@
 #include <type_traits>
 
 #include "kernels/boundaries.hpp"
-#include "kernels/real_scan_body.hpp"
+#include "kernels/real_scan.hpp"
 #include "kernels/stairs_screen.hpp"
 
 namespace nullforest {
@@ -97,21 +96,31 @@ public:
     }
 
     void run() {
-        search();
-        // Numbers of samples that the list of the sorted has no room for are sorted elsewhere.
-        if (!task_.wants_sorted || task_.n_samples > 65536) return;
-        if (!task_.found || has_missing(task_.feature)) return;
-        pick_.pick(task_.column(task_.feature), task_.high_bits(task_.feature), id_);
-        for (std::uint32_t i = 0; i < task_.n; ++i)
-            task_.sorted[i] = static_cast<std::uint16_t>(Pick::kByRank ? task_.samples[id_[i]] : id_[i]);
-        task_.has_sorted = true;
+        Candidates candidates(task_.pool, task_.draw_key, task_.n_first());
+        const auto fetch = [this](std::uint32_t feature) {
+            if (!Pick::kByRank) fetch_column(task_, feature);
+        };
+        if constexpr (Screen::kExists)
+            candidates.each_batch([&](const std::uint32_t* features, std::uint32_t count,
+                                      std::uint32_t place) {
+                for (std::uint32_t c = 0; c < count; ++c) fetch(features[c]);
+                screen_.pick(features, count);
+                for (std::uint32_t c = 0; c < count; ++c)
+                    if ((!task_.found || screen_.passes(c) || has_missing(features[c])) &&
+                        try_feature(features[c], place + c))
+                        return true;
+                return false;
+            });
+        else
+            candidates.each(fetch, [this](std::uint32_t feature, std::uint32_t place) {
+                return try_feature(feature, place);
+            });
     }
 
     // Columns compared with a best that is known.
     void screen() {
         screen_.close();
-        const auto ahead = [this](std::uint32_t column) { fetch(column); };
-        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
+        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
             if constexpr (Screen::kExists) {
                 screen_.pick(&column, 1);
                 if (!screen_.passes(0)) return false;
@@ -122,26 +131,7 @@ public:
     }
 
 private:
-    void search() {
-        const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
-        Candidates candidates(task_.pool, task_.draw_key, task_.n_first());
-        if constexpr (Screen::kExists)
-            candidates.each_batch(ahead, [this](const std::uint32_t* features, std::uint32_t count,
-                                                std::uint32_t place) {
-                screen_.pick(features, count);
-                for (std::uint32_t c = 0; c < count; ++c)
-                    if ((!task_.found || screen_.passes(c) || has_missing(features[c])) &&
-                        try_feature(features[c], place + c))
-                        return true;
-                return false;
-            });
-        else
-            candidates.each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
-                return try_feature(feature, place);
-            });
-    }
     bool has_missing(std::uint32_t feature) const { return task_.flags[feature] & 2; }
-    void fetch(std::uint32_t feature) const { fetch_for(task_, pick_, feature); }
 
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {

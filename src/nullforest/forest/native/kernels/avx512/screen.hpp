@@ -1,6 +1,6 @@
 // The screen of columns with AVX-512: what the draws of a node add up to, 32 positions at a time.
 #pragma once
-#include "kernels/avx512_lookup.hpp"
+#include "kernels/avx512/lookup.hpp"
 #include "kernels/envelopes.hpp"
 
 namespace nullforest {
@@ -54,12 +54,34 @@ public:
         }
     }
 
-    // The members as often as they were drawn.
+    // The members as often as they were drawn: a string of bits, 1 where another member begins, says
+    // which member each draw belongs to.
     void expand(std::uint32_t slot) {
-        if (task_.kind == ScanTask::gini && task_.n_present == 2)
-            expand_classes(slot);
-        else
-            expand_samples(slot);
+        std::uint64_t begins[kHighWords];
+        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
+        find_begins(slot, begins);
+        const std::uint8_t* members = member(slot);
+        std::uint8_t* out = draw_ + slot * stride_;
+        std::uint32_t done = 0;  // members that begin before
+        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
+            const std::uint64_t here = begins[i / 64], first = here & 1;
+            // The first draws may belong to the member before; in a damaged table to none.
+            const std::uint32_t known = done + static_cast<std::uint32_t>(first);
+            const std::uint32_t from = known > 0 ? known - 1 : 0;
+            const __m512i index = _mm512_sub_epi8(
+                counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
+            _mm512_storeu_si512(
+                out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
+            for (std::uint32_t h = 0; h < n_high_; ++h) {
+                const std::uint64_t* bits = member_high_[slot].planes[h];
+                const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
+                const std::uint64_t window = bits[from / 64] >> from % 64 | next;
+                const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
+                draw_high_[slot].planes[h][i / 64] = _cvtmask64_u64(
+                    _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
+            }
+            done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
+        }
     }
 
     // Whether the sum of the first i + 1 numbers is outside [-radius[i], radius[i]] for any i.
@@ -109,58 +131,6 @@ private:
     std::uint8_t* member(std::uint32_t slot) {
         return member_of_ + 64 + slot * (ScanTask::kMost + 64);
     }
-    // A string of bits, 1 where another member begins, says which member each draw belongs to.
-    void expand_samples(std::uint32_t slot) {
-        std::uint64_t begins[kHighWords];
-        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) begins[w] = 0;  // in a damaged table
-        find_begins(slot, begins);
-        const std::uint8_t* members = member(slot);
-        std::uint8_t* out = draw_ + slot * stride_;
-        std::uint32_t done = 0;  // members that begin before
-        for (std::uint32_t i = 0; i < n_draws_; i += 64) {
-            const std::uint64_t here = begins[i / 64], first = here & 1;
-            // The first draws may belong to the member before; in a damaged table to none.
-            const std::uint32_t known = done + static_cast<std::uint32_t>(first);
-            const std::uint32_t from = known > 0 ? known - 1 : 0;
-            const __m512i index = _mm512_sub_epi8(
-                counts_.of(here), _mm512_set1_epi8(static_cast<char>(first)));
-            _mm512_storeu_si512(
-                out + i, _mm512_permutexvar_epi8(index, _mm512_loadu_si512(members + from)));
-            for (std::uint32_t h = 0; h < n_high_; ++h) {
-                const std::uint64_t* bits = member_high_[slot].planes[h];
-                const std::uint64_t next = bits[from / 64 + 1] << 1 << (63 - from % 64);
-                const std::uint64_t window = bits[from / 64] >> from % 64 | next;
-                const __m512i spread = _mm512_movm_epi8(_cvtu64_mask64(window));
-                draw_high_[slot].planes[h][i / 64] = _cvtmask64_u64(
-                    _mm512_movepi8_mask(_mm512_permutexvar_epi8(index, spread)));
-            }
-            done += static_cast<std::uint32_t>(_mm_popcnt_u64(here));
-        }
-    }
-
-    // Bits of the draws, 1 for the first class: all that two classes need.
-    void expand_classes(std::uint32_t slot) {
-        std::uint64_t* out = first_class_ + slot * kHighWords;
-        for (std::uint32_t w = 0; w <= n_draws_ / 64; ++w) out[w] = 0;
-        BitString string(out, kHighWords);
-        for (std::uint32_t i = 0; i < task_.n; i += 64) {
-            const std::uint64_t ninth = member_high_[slot].ninth(i);
-            const std::uint64_t tenth = member_high_[slot].tenth(i);
-            const __m512i samples = _mm512_loadu_si512(member(slot) + i);
-            const __m512i unary =
-                _mm512_maskz_mov_epi8(_cvtu64_mask64(there(i)), unary_.at(samples, ninth, tenth));
-            const __mmask64 first = _mm512_testn_epi8_mask(low_.at(samples, ninth, tenth),
-                                                           _mm512_set1_epi8(1));
-            alignas(64) std::uint64_t all[8], of_first[8];
-            _mm512_store_si512(all, unary);
-            _mm512_store_si512(of_first, _mm512_maskz_mov_epi8(first, unary));
-            const std::uint32_t eights = task_.n - i < 64 ? (task_.n - i + 7) / 8 : 8;
-            for (std::uint32_t e = 0; e < eights; ++e)
-                string.append(_pext_u64(of_first[e], all[e]),
-                              static_cast<std::uint32_t>(_mm_popcnt_u64(all[e])));
-        }
-        string.end();
-    }
     // Which of the 64 members from i on there are.
     std::uint64_t there(std::uint32_t i) const {
         return task_.n - i < 64 ? (std::uint64_t{1} << (task_.n - i)) - 1 : ~std::uint64_t{0};
@@ -187,18 +157,14 @@ private:
         const __m128i shift = _mm_cvtsi32_si128(envelope.shift());
         std::uint32_t base[kClasses - 1] = {}, out = 0;
         for (std::uint32_t i = 0; i < n_draws_; i += 64) {
-            const bool expanded = kClasses == 2 && task_.counts;
-            const __m512i label = expanded
-                                      ? _mm512_setzero_si512()
-                                      : low_.at(_mm512_loadu_si512(draw + i), high.ninth(i),
-                                                high.tenth(i));
+            const __m512i label =
+                low_.at(_mm512_loadu_si512(draw + i), high.ninth(i), high.tenth(i));
             __m512i count[kClasses - 1];
             std::uint32_t before[kClasses - 1];
             for (int c = 0; c < kClasses - 1; ++c) {
                 const std::uint64_t mask =
-                    expanded ? first_class_[slot * kHighWords + i / 64]
-                             : _cvtmask64_u64(_mm512_cmpeq_epi8_mask(
-                                   label, _mm512_set1_epi8(static_cast<char>(c))));
+                    _cvtmask64_u64(_mm512_cmpeq_epi8_mask(
+                        label, _mm512_set1_epi8(static_cast<char>(c))));
                 count[c] = counts_.of(mask);
                 before[c] = base[c];
                 base[c] += static_cast<std::uint32_t>(_mm_popcnt_u64(mask));
@@ -296,7 +262,6 @@ private:
     std::uint8_t draw_[kSlots * (ScanTask::kMostDraws + 64)];
     HighBits draw_high_[kSlots], member_high_[kSlots];
     std::uint8_t member_of_[64 + kSlots * (ScanTask::kMost + 64) + 64];
-    std::uint64_t first_class_[kSlots * kHighWords];
 
     static __m512i interleaved(int first) {
         alignas(64) std::uint8_t index[64];

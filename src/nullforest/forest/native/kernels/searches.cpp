@@ -1,5 +1,5 @@
-// The instruction sets of this processor, and the kernels compiled for each.
-#include "kernels/dispatch.hpp"
+// The instruction sets of this processor, and the choice of the kernels.
+#include "kernels/searches.hpp"
 
 #include <cstdlib>
 
@@ -27,17 +27,6 @@ bool supported(Isa isa) {
     return false;
 #endif
 }
-
-// One kernel, in the version for an instruction set that is supported.
-#if defined(NULLFOREST_HAS_AVX)
-#define NULLFOREST_VERSION(isa, kernel)                \
-    ((isa) == Isa::avx512 ? kernel##_avx512            \
-     : (isa) == Isa::avx2 ? kernel##_avx2 : kernel##_portable)
-#elif defined(NULLFOREST_HAS_NEON)
-#define NULLFOREST_VERSION(isa, kernel) ((isa) == Isa::neon ? kernel##_neon : kernel##_portable)
-#else
-#define NULLFOREST_VERSION(isa, kernel) kernel##_portable
-#endif
 
 bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& settings,
                Weighting weighting) {
@@ -74,31 +63,44 @@ Isa chosen_isa() {
     return Isa::portable;
 }
 
-ShuffleKernel shuffle_kernel(Isa isa) { return NULLFOREST_VERSION(isa, shuffle); }
+const Kernels& kernels_of(Isa isa) {
+#if defined(NULLFOREST_HAS_AVX)
+    if (isa == Isa::avx512) return avx512_kernels;
+    if (isa == Isa::avx2) return avx2_kernels;
+#elif defined(NULLFOREST_HAS_NEON)
+    if (isa == Isa::neon) return neon_kernels;
+#endif
+    static_cast<void>(isa);
+    return portable_kernels;
+}
 
-Kernel choose_kernel(const RankTable& table, const Outcome& outcome, const Settings& settings,
-                     Weighting weighting) {
-    Kernel kernel;
+Kernels choose_kernels(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                       Weighting weighting) {
+    const Kernels& all = kernels_of(settings.isa);
+    Kernels chosen{};
+    if (settings.isa == Isa::generic) return chosen;
     const bool binary = outcome.criterion == Criterion::gini && outcome.n_classes == 2;
-    if (settings.isa == Isa::generic) return kernel;
-    if (binary && weighting == Weighting::ones && table.by_order() && !table.codes())
-        kernel.walk = NULLFOREST_VERSION(settings.isa, walk);
-    else if (binary && weighting == Weighting::ones)
-        kernel.sweep = NULLFOREST_VERSION(settings.isa, sweep);
-    else if (scan_fits(table, outcome, settings, weighting))
-        kernel.scan = NULLFOREST_VERSION(settings.isa, scan);
-    if (!kernel.sweep && !table.by_order() && !table.codes() && weighting != Weighting::reals &&
+    const bool by_rank = !table.by_order() && !table.codes();
+    if (binary && weighting == Weighting::ones) {
+        if (table.by_order() && !table.codes())
+            chosen.walk = all.walk;
+        else
+            chosen.sweep = all.sweep;
+        return chosen;
+    }
+    if (scan_fits(table, outcome, settings, weighting)) chosen.scan = all.scan;
+    if (by_rank && weighting != Weighting::reals &&
         ((outcome.criterion == Criterion::variance && outcome.n_outputs == 1) ||
          (outcome.criterion == Criterion::gini && outcome.n_classes <= StairsTask::kMostClasses)))
-        kernel.stairs = NULLFOREST_VERSION(settings.isa, stairs);
-    return kernel;
+        chosen.stairs = all.stairs;
+    return chosen;
 }
 
 void make_steps(const RankTable& table, const Outcome& outcome, const Settings& settings,
                 std::size_t n_threads, const Poll& poll) {
     const Weighting weighting = weighting_of(outcome, settings);
     if (settings.isa == Isa::avx512 && table.steps() && !table.in_files() && !table.codes() &&
-        choose_kernel(table, outcome, settings, weighting).sweep)
+        choose_kernels(table, outcome, settings, weighting).sweep)
         table.steps()->make_planes(n_threads, poll);
 }
 

@@ -2,7 +2,7 @@
 // (more than 512).
 //
 // A node that is not tiny counts its members and its ones in steps of rank: on planes of bits, where
-// the table has them (step_kernel_body.hpp), else one by one, in equal steps of some 3 to 8 members
+// the table has them (step_search.hpp), else one by one, in equal steps of some 3 to 8 members
 // each. Within a step the path of (k members, l ones) stays inside the polygon of its two
 // ends, "all ones first" and "all zeros first"; the score D^2 / (k (n - k)) is convex, so a step
 // whose corners do not beat the best cannot hold a better split. The members of the few steps
@@ -43,11 +43,5 @@ struct SweepTask : BinaryTask<unsigned __int128> {
     // the node: the ones among its members ascending, then the others ascending
     const std::uint32_t* members;
 };
-
-using SweepKernel = void (*)(SweepTask& task);
-void sweep_portable(SweepTask& task);
-void sweep_avx2(SweepTask& task);
-void sweep_avx512(SweepTask& task);
-void sweep_neon(SweepTask& task);
 
 }  // namespace nullforest

@@ -4,14 +4,12 @@
 //                                     with these high bits
 //   outside(bits, base, lo, hi, l)    which of 64 running counts leave [lo, hi]; writes the counts
 //                                     where any does
-//   list(order, high, w, P, out)      the samples at positions 64 w + P; may write 32 past the end;
-//                                     returns the end
-//   Scores                            of splits in floats (avx512_scores.hpp), where there are any
+//   Scores                            of splits in floats (avx512/scores.hpp), where there are any
 #pragma once
 #include <cmath>
 
 #include "kernels/bit_selection.hpp"
-#include "kernels/walk_kernel.hpp"
+#include "kernels/walk_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -47,17 +45,24 @@ class Walk {
 public:
     explicit Walk(WalkTask& task) : task_(task), simd_(task), last_mask_(last_word(task)) {}
 
-    void run(Candidates& candidates) {
-        search(candidates);
-        if (task_.wants_sorted && task_.found && !(task_.flags[task_.feature] & 2)) sort_members();
+    void run() {
+        Candidates candidates(task_.pool, task_.draw_key, task_.n_first());
+        if constexpr (Simd::Scores::kExist && sizeof(Count) == 1)
+            if (task_.n >= kFewestTogether) {
+                std::uint32_t feature[Candidates::kBatch];
+                const std::uint32_t count = candidates.next_batch(feature);
+                if (try_together(feature, count)) return;
+                return try_rest(candidates);
+            }
+        open_envelope();
+        try_rest(candidates);
     }
 
     // Columns compared with a best that is known.
     void screen() {
         open_envelope();
         close_envelope();  // splits as good as the best are outside
-        const auto ahead = [this](std::uint32_t column) { fetch_column(task_, column); };
-        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
+        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
             const auto reaches = [&](std::uint32_t k, std::uint32_t l) {
                 return task_.beats(k, l) || (or_equal && task_.equals(k, l));
             };
@@ -69,23 +74,6 @@ private:
     static constexpr std::uint32_t kMost = sizeof(Count) == 1 ? 256 : WalkTask::kMostByOrder;
     // For any table, even a damaged one.
     static constexpr std::uint32_t kWords = WalkTask::kMostByOrder / 64 + 2;
-
-    void search(Candidates& candidates) {
-        const auto ahead = [this](std::uint32_t feature) { fetch_column(task_, feature); };
-        const auto try_one = [this](std::uint32_t feature, std::uint32_t place) {
-            return try_feature(feature, place);
-        };
-        if constexpr (Simd::Scores::kExist && sizeof(Count) == 1)
-            if (task_.n >= kFewestTogether)
-                return candidates.each_fetched(
-                    ahead,
-                    [this](const std::uint32_t* feature, std::uint32_t count) {
-                        return try_together(feature, count);
-                    },
-                    try_one);
-        open_envelope();
-        candidates.each_fetched(ahead, try_one);
-    }
 
     // The first candidates compete for the best: nearly each is better than those before. So all are
     // scored in floats, and exactly only what comes near the highest of them. True when the search is
@@ -155,6 +143,11 @@ private:
         return false;
     }
 
+    void try_rest(Candidates& candidates) {
+        candidates.each([this](std::uint32_t feature, std::uint32_t place) {
+            return try_feature(feature, place);
+        });
+    }
     // True when the search is over.
     bool try_feature(std::uint32_t feature, std::uint32_t place) {
         bool better = false;
@@ -204,20 +197,6 @@ private:
             base += count_ones(bits[k0 / 64]);
         }
         return false;
-    }
-
-    // The members up to the one behind the best split.
-    void sort_members() {
-        const std::uint8_t* order = task_.column(task_.feature);
-        const std::uint64_t* high = task_.high_bits(task_.feature);
-        std::uint16_t *end = task_.sorted, *wanted = end + task_.n_left + 1;
-        for (std::uint32_t w = 0; w < task_.n_words && end < wanted; ++w) {
-            std::uint64_t members, ones;
-            simd_.gather(order, high, w, members, ones);
-            if (w + 1 == task_.n_words) members &= last_mask_;
-            end = simd_.list(order, high, w, members, end);
-        }
-        task_.has_sorted = end >= wanted;
     }
 
     // Whether the values of the members k and k + 1, counted from 1, differ.
@@ -353,17 +332,12 @@ inline void mark_members(WalkTask& task) {
 
 template <class Simd>
 void walk(WalkTask& task) {
-    const bool few = task.n < 256;
-    if (task.screened) {
-        mark_members(task);
-        return few ? Walk<Simd, std::uint8_t>(task).screen() : Walk<Simd, std::uint16_t>(task).screen();
-    }
-    // The columns are under way while the members are marked.
-    Candidates candidates(task.pool, task.draw_key, task.n_first());
-    candidates.begin([&](std::uint32_t feature) { fetch_column(task, feature); });
     mark_members(task);
-    few ? Walk<Simd, std::uint8_t>(task).run(candidates)
-        : Walk<Simd, std::uint16_t>(task).run(candidates);
+    const auto search = [&](auto&& walk) { task.screened ? walk.screen() : walk.run(); };
+    if (task.n < 256)
+        search(Walk<Simd, std::uint8_t>(task));
+    else
+        search(Walk<Simd, std::uint16_t>(task));
 }
 
 }  // namespace NULLFOREST_ISA

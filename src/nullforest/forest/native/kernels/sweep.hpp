@@ -2,7 +2,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kernels/step_kernel_body.hpp"
+#include "kernels/step_search.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -18,9 +18,8 @@ public:
     }
 
     void run() {
-        const auto ahead = [this](std::uint32_t feature) { fetch(feature); };
         Candidates(task_.pool, task_.draw_key, task_.n_first())
-            .each_fetched(ahead, [this](std::uint32_t feature, std::uint32_t place) {
+            .each([this](std::uint32_t feature, std::uint32_t place) {
                 if (task_.flags[feature] & 2)
                     task_.try_slowly(task_.owner, feature);
                 else
@@ -37,8 +36,7 @@ public:
 
     // Columns compared with a best that is known.
     void screen() {
-        const auto ahead = [this](std::uint32_t column) { fetch(column); };
-        screen_columns(task_, ahead, [this](std::uint32_t column, bool or_equal) {
+        screen_columns(task_, [this](std::uint32_t column, bool or_equal) {
             return search(column, [&](std::uint32_t k, std::uint32_t l, const auto& differs) {
                 return (task_.beats(k, l) || (or_equal && task_.equals(k, l))) && differs();
             });
@@ -48,9 +46,7 @@ public:
 private:
     static constexpr bool kCodes = sizeof(Rank) == 1;  // equal values have equal codes
     static constexpr std::uint32_t kTiny = 32;
-    static constexpr std::uint32_t kMostLevels = 8;  // of which counting costs less than sorting
     static constexpr std::uint32_t kManyForCodes = 96;  // from here on a step for each code
-    static constexpr std::uint32_t kExactInFloats = 4096;  // products below 2^24
 
     std::uint32_t highest() const { return kCodes ? 255 : task_.n_samples - 1; }
     void use_steps(std::uint32_t shift) {
@@ -60,9 +56,6 @@ private:
     const Rank* column(std::uint32_t feature) const {
         return reinterpret_cast<const Rank*>(task_.column(feature));
     }
-    void fetch(std::uint32_t feature) const {
-        fetch_ranks(column(feature), task_.n_samples, task_.members, task_.n);
-    }
     void refresh() { level_ = level_of(task_); }
 
     // Calls use(k, l, differs) for the splits of a column that may beat the best, positions
@@ -70,15 +63,12 @@ private:
     // the values on both sides of the split do.
     template <class Use>
     bool search(std::uint32_t feature, const Use& use) {
-        bool used = false;
-        if (!kCodes && (task_.flags[feature] & 1) && by_levels(feature, use, used)) return used;
         if (task_.n <= 8) return by_pairs<8>(feature, use);
         if (task_.n <= 16) return by_pairs<16>(feature, use);
         if (task_.n <= kTiny) return by_pairs<32>(feature, use);
-        if (task_.n <= kExactInFloats) return by_steps<float>(feature, task_.counts, task_.sums, use);
         if (task_.n < SweepTask::kNarrow)
-            return by_steps<double>(feature, task_.counts, task_.sums, use);
-        return by_steps<double>(feature, task_.wide_counts, task_.wide_sums, use);
+            return by_steps(feature, task_.counts, task_.sums, use);
+        return by_steps(feature, task_.wide_counts, task_.wide_sums, use);
     }
 
     template <class Use>
@@ -87,30 +77,7 @@ private:
         return RankedColumn<Rank>(task_, feature).use(use, k, l, rank, next);
     }
 
-    // A column of few levels: members and ones up to the end of each are counted, nothing is
-    // sorted. False where it has more.
-    template <class Use>
-    bool by_levels(std::uint32_t feature, const Use& use, bool& used) {
-        const std::uint64_t* differs = task_.differs + std::uint64_t{feature} * task_.n_words;
-        std::uint32_t end[kMostLevels - 1], n_ends = 0;
-        for (std::uint32_t w = 0; w < task_.n_words; ++w)
-            for (std::uint64_t bits = differs[w]; bits; bits &= bits - 1) {
-                if (n_ends == kMostLevels - 1) return false;
-                end[n_ends++] = 64 * w + static_cast<std::uint32_t>(__builtin_ctzll(bits));
-            }
-        const Rank* rank = column(feature);
-        const std::uint32_t n = task_.n, n_ones = task_.n_ones;
-        for (std::uint32_t i = 0; i < n; ++i) task_.key[i] = rank[task_.members[i]];
-        for (std::uint32_t e = 0; e < n_ends && !used; ++e) {
-            std::uint32_t zeros = 0, l = 0;
-            for (std::uint32_t i = 0; i < n_ones; ++i) l += task_.key[i] <= end[e];
-            for (std::uint32_t i = n_ones; i < n; ++i) zeros += task_.key[i] <= end[e];
-            used = use_allowed(use, feature, l + zeros, l, end[e], end[e] + 1);
-        }
-        return true;
-    }
-
-    template <class Real, class Packed, class Use>
+    template <class Packed, class Use>
     bool by_steps(std::uint32_t feature, Packed* __restrict counts, Packed* __restrict sums,
                   const Use& use) {
         constexpr int kHalf = 4 * sizeof(Packed);
@@ -127,32 +94,29 @@ private:
         }
         // Steps too many at the end hold nobody.
         for (std::uint32_t i = 0; i < SweepTask::kVector; ++i) sums[n_steps_ + i] = sum;
-        double best = level_;
-        if (!task_.found && !task_.screened && (kCodes || !(task_.flags[feature] & 1)))
-            best = first_level(task_, sums, n_steps_);
-        const Corner<Real> corner(task_, best);
+        const Corner corner(task_, level_);
         if (kCodes && shift_ == 0)  // nothing lies within a step
             return any_open<true>(corner, sums) && search_ends(corner, sums, feature, use);
         if (!any_open<false>(corner, sums)) return false;
         if (!kCodes) return search_open_steps(corner, sums, feature, use);
         const std::uint32_t coarse = shift_;
         use_steps(0);
-        const bool used = by_steps<Real>(feature, counts, sums, use);
+        const bool used = by_steps(feature, counts, sums, use);
         use_steps(coarse);
         return used;
     }
 
-    template <bool kEnd, class Real, class Packed>
-    bool any_open(const Corner<Real>& corner, const Packed* sums) const {
-        return corner.template opens_any<kEnd>(sums, (n_steps_ + 15) / 16 * 16);
+    template <bool kEnd, class Packed>
+    bool any_open(const Corner& corner, const Packed* sums) const {
+        return corner.opens_any<kEnd>(sums, (n_steps_ + 15) / 16 * 16);
     }
 
-    template <class Real, class Packed, class Use>
-    bool search_ends(const Corner<Real>& corner, const Packed* sums, std::uint32_t feature,
+    template <class Packed, class Use>
+    bool search_ends(const Corner& corner, const Packed* sums, std::uint32_t feature,
                      const Use& use) {
         constexpr int kHalf = 4 * sizeof(Packed);
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
-            if (sums[b] == sums[b - 1] || !corner.template opens<true>(sums[b - 1], sums[b])) continue;
+            if (sums[b] == sums[b - 1] || !corner.opens<true>(sums[b - 1], sums[b])) continue;
             const auto k = static_cast<std::uint32_t>(sums[b] & ((Packed{1} << kHalf) - 1));
             if (k >= task_.n) return false;
             if (use_allowed(use, feature, k, static_cast<std::uint32_t>(sums[b] >> kHalf), 0, 0))
@@ -161,15 +125,15 @@ private:
         return false;
     }
 
-    template <class Real, class Packed, class Use>
-    bool search_open_steps(const Corner<Real>& corner, const Packed* sums, std::uint32_t feature,
+    template <class Packed, class Use>
+    bool search_open_steps(const Corner& corner, const Packed* sums, std::uint32_t feature,
                            const Use& use) {
         constexpr int kHalf = 4 * sizeof(Packed);
         const Rank* rank = column(feature);
         std::uint32_t* key = task_.key;
         std::uint32_t found = 0;
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b)
-            task_.open[b] = corner.template opens<false>(sums[b - 1], sums[b]);
+            task_.open[b] = corner.opens<false>(sums[b - 1], sums[b]);
         for (std::uint32_t i = 0; i < task_.n; ++i) {
             const std::uint32_t r = rank[task_.members[i]];  // ranks stay below 2^22
             key[found] = r << 1 | (i < task_.n_ones);
@@ -190,6 +154,7 @@ private:
         }
         return false;
     }
+
     // At most `kLanes` members, all compared with each.
     template <int kLanes, class Use>
     bool by_pairs(std::uint32_t feature, const Use& use) {
@@ -209,16 +174,16 @@ private:
         for (std::uint32_t j = n_ones; j < n; ++j) zeros_upto -= key[j] <= keys;
         reinterpret_cast<Lanes&>(l) = ones_upto;
         reinterpret_cast<Lanes&>(zeros) = zeros_upto;
-        const Corner<float> corner(task_, level_);
+        const Corner corner(task_, level_);
         int any = 0;
-        for (int i = 0; i < kLanes; ++i) any |= corner.beats(float(l[i] + zeros[i]), float(l[i]));
+        for (int i = 0; i < kLanes; ++i) any |= corner.beats(l[i] + zeros[i], l[i]);
         if (!any) return false;
         std::uint32_t at[kLanes + 1];  // the member that is the k-th, counted from 1
         for (std::uint32_t k = 0; k <= n; ++k) at[k] = kUnknown;
         for (std::uint32_t i = 0; i < n; ++i) at[l[i] + zeros[i]] = i;
         for (std::uint32_t k = 1; k < n; ++k) {
             const std::uint32_t i = at[k];
-            if (i == kUnknown || !corner.beats(float(k), float(l[i]))) continue;
+            if (i == kUnknown || !corner.beats(k, l[i])) continue;
             const std::uint32_t next = kCodes ? 0 : rank[task_.members[at[k + 1]]];
             if (use_allowed(use, feature, k, static_cast<std::uint32_t>(l[i]),
                             rank[task_.members[i]], next))
@@ -236,7 +201,10 @@ private:
 template <class Rank, class Bits>
 void sweep_ranks(SweepTask& task) {
     if constexpr (Bits::kExist && sizeof(Rank) > 1)
-        if (task.planes) return search_steps<Rank, Bits>(task);
+        if (task.planes) {
+            StepSearch<Rank, Bits> steps(task);
+            return task.screened ? steps.screen() : steps.run();
+        }
     Sweep<Rank> sweep(task);
     task.screened ? sweep.screen() : sweep.run();
 }

@@ -3,11 +3,11 @@
 #define NULLFOREST_NEON
 #include <arm_neon.h>
 
-#include "kernels/scan_kernel_body.hpp"
-#include "kernels/shuffle_kernel.hpp"
-#include "kernels/stairs_kernel_body.hpp"
-#include "kernels/sweep_kernel_body.hpp"
-#include "kernels/walk_kernel_body.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/scan.hpp"
+#include "kernels/stairs.hpp"
+#include "kernels/sweep.hpp"
+#include "kernels/walk.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -177,15 +177,6 @@ private:
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-void walk_neon(WalkTask& task) { walk<Neon>(task); }
-void scan_neon(ScanTask& task) { scan<Compress>(task); }
-void sweep_neon(SweepTask& task) { sweep<NoBits>(task); }
-void shuffle_neon(const ShuffleShape& shape, std::uint64_t key, std::uint32_t count,
-                  std::uint32_t* out) {
-    Shuffle(shape, key).next(count, out);
-}
-std::uint64_t stairs_neon(StairsTask& task, std::uint32_t column) {
-    return stairs(task, column);
-}
+const Kernels neon_kernels{walk<Neon>, sweep<NoBits>, scan<Compress>, stairs, first_values};
 
 }  // namespace nullforest
