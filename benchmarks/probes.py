@@ -20,7 +20,7 @@ import numpy as np
 
 import nullforest as nf
 from nullforest.data.rank_table import RankTable
-from nullforest.forest import probe_budget, virtual_probes
+from nullforest.forest import null_column_budget, virtual_probes
 
 #: S, F, trees, candidates, number of classes (0: numbers), other settings.
 WORKS: dict[str, tuple[int, int, int, int, int, dict[str, Any]]] = {
@@ -54,7 +54,7 @@ def shares(repeats: int) -> None:
     for name, (S, F, trees, candidates, kind, settings) in WORKS.items():
         table, y = data(S, F, kind)
         settings = {"trees": trees, "candidates": candidates} | settings
-        number = probe_budget.default_number(S, F, candidates)
+        number = null_column_budget.default_number(S, F, candidates)
         best = {0: np.inf, number: np.inf}
         for _ in range(repeats):
             for probes in best:
@@ -69,7 +69,7 @@ def nodes_or_trees(repeats: int) -> None:
     print("|---|---|---|---|---|---|")
     for candidates in (round(F**0.5), F // 20):
         table, y = data(100, F, 2)
-        always = probe_budget.RATE_UNITS
+        always = null_column_budget.RATE_UNITS
         some = round(1.5 * candidates / F * always)
         plain = min(
             seconds(table, y, trees=1_000, candidates=candidates, probes=0) for _ in range(repeats)

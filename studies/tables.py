@@ -22,7 +22,7 @@ from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import nullforest as nf
-from nullforest.data.shadowed_table import FEW_FEATURES
+from nullforest.forest.null_column_budget import FEW_FEATURES
 from nullforest.selection.agreement import jaccard
 from nullforest.selection.error_rates import decide
 from studies.calibration.null_data import randomised_pvalues

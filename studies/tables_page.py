@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nullforest.data.shadowed_table import FEW_FEATURES
+from nullforest.forest.null_column_budget import FEW_FEATURES
 from studies.markdown import markdown
 from studies.records import RESULTS
 from studies.table_settings import summary

@@ -10,14 +10,9 @@ import pytest
 
 import nullforest as nf
 from nullforest._util.errors import InputError
-from nullforest.data.shadowed_table import (
-    FEW_FEATURES,
-    ShadowedTable,
-    default_copies,
-    permuted_rows,
-    shadowed,
-)
+from nullforest.data.shadowed_table import ShadowedTable, permuted_rows, shadowed
 from nullforest.data.targets import as_target
+from nullforest.forest.null_column_budget import FEW_FEATURES, default_copies
 from nullforest.tallies.halves import halves
 
 #: Samples below and above the sizes at which ranks are stored in another way.

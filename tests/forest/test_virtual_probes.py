@@ -27,7 +27,7 @@ from naive.splits import Outcome
 from nullforest.data.rank_table import RankTable
 from nullforest.data.strata import stratify
 from nullforest.data.targets import as_target
-from nullforest.forest.probe_budget import evaluation_rates
+from nullforest.forest.null_column_budget import evaluation_rates
 from nullforest.forest.settings import ForestSettings
 from nullforest.forest.virtual_probes import make_probes, sample_rankings
 from nullforest.tallies.tally import COUPLING_EDGES

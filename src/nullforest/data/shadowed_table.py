@@ -7,7 +7,6 @@ nodes like a feature. Copies are made by index: the table keeps their ranks, not
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -21,35 +20,7 @@ from nullforest.data.dense import Floats, system_memory
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Target
 
-#: Below so many features most may be relevant, so that the bulk of the counts is not null.
-FEW_FEATURES = 500
-#: Shadows of a stratum that are aimed at, for its null distribution down to about 1 %, and the
-#: fewest and most columns of a table with shadows (where it has few features).
-WANTED_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
-#: Fewest copies, from which a feature's own mean is estimated.
-LEAST_COPIES = 4
-#: Copies that blocks need: the own mean of a feature tells what it says about the blocks.
-BLOCK_COPIES = 24
-
 Rows = NDArray[np.uint32]
-
-
-def default_copies(table: RankTable, *, blocks: bool) -> int:
-    """Number of copies where it is not given; 0 where virtual probes serve as well.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> [default_copies(RankTable(rng.normal(size=(60, F))), blocks=False) for F in (10, 100, 600)]
-    [99, 9, 0]
-    """
-    F = table.n_varying
-    if F >= FEW_FEATURES:
-        return BLOCK_COPIES if blocks else 0
-    sizes = table.strata.sizes[np.array(table.strata.evaluable)]
-    wanted = WANTED_SHADOWS / max(int(sizes.min(initial=F)), 1)
-    columns = min(max(F * (wanted + 1), LEAST_COLUMNS), MOST_COLUMNS)
-    return max(math.ceil(columns / F) - 1, BLOCK_COPIES if blocks else LEAST_COPIES)
 
 
 def permuted_rows(

@@ -133,7 +133,8 @@ def as_target(
     >>> as_target([0.0, 1.0, 2.0] * 4, 12, task="regression").criterion
     'variance'
     """
-    check_known("task", task, TASKS)
+    if not (isinstance(task, str) and task in TASKS):
+        check_known("task", task, TASKS)
     if not (isinstance(criterion, str) and criterion in CRITERIA):
         raise refused("criterion", criterion, f"is unknown; use one of {', '.join(CRITERIA)}.")
     if criterion != "auto" and task not in ("auto", _TASK_OF.get(criterion, "neither")):

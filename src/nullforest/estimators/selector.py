@@ -20,9 +20,10 @@ from nullforest._util.errors import InputError
 from nullforest.data.dense import checked_columns, column_names
 from nullforest.data.effect_sizes import effect_sizes
 from nullforest.data.rank_table import RankTable
-from nullforest.data.shadowed_table import LEAST_COPIES, default_copies, permuted_rows
+from nullforest.data.shadowed_table import permuted_rows
 from nullforest.data.targets import Task, refuse_masked
 from nullforest.estimators.arguments import X_RULES, MinFeaturesMixin, checked_data, whole_seed
+from nullforest.forest.null_column_budget import LEAST_COPIES, default_copies
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import Ints
 from nullforest.run.growing import run_of

@@ -22,8 +22,8 @@ from scipy import stats
 from nullforest._util.errors import InputError, check_known, optional
 from nullforest._util.files import writing
 from nullforest._util.progress import Report, progress_bar
-from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
 from nullforest.evaluation.relabelling import grow_permuted, permutable
+from nullforest.forest.null_column_budget import LEAST_COPIES, default_copies
 from nullforest.nulls import KINDS, Kind, null
 from nullforest.nulls.distribution import check_alpha
 from nullforest.selection.error_rates import decide

@@ -186,7 +186,7 @@ class ForestSettings:
             raise refused("samples", samples, f"must lie between 1 and {S}.")
         probes = self.probes
         if isinstance(probes, str):
-            from nullforest.forest.probe_budget import default_number
+            from nullforest.forest.null_column_budget import default_number
 
             probes = 0 if shadows else default_number(S, F, C, n_strata)
         return TreeSettings(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nullforest import _native
 from nullforest.data.rank_table import RankTable
 from nullforest.data.targets import Target
-from nullforest.forest.probe_budget import evaluation_rates
+from nullforest.forest.null_column_budget import evaluation_rates
 from nullforest.forest.settings import TreeSettings
 
 #: Rankings from which one probe is sampled: of 2 000 probes, 25 have a tail of .001 or less.

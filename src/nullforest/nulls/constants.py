@@ -8,8 +8,8 @@ The last line above each names its unit, the data it was set on, and the models 
 
 `make study-sensitivity` halves and doubles each on other data (`docs/constants.md`). Numerical
 constants, which decide how exactly an integral or a root is computed, stand beside their code. The
-number and the sampling of virtual probes are set in `forest/probe_budget.py`. Modules read the
-constants through this one (`constants.NAME`), so that the study can vary them.
+number and the sampling of virtual probes are set in `forest/null_column_budget.py`. Modules read
+the constants through this one (`constants.NAME`), so that the study can vary them.
 """
 
 from __future__ import annotations

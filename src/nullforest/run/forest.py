@@ -17,7 +17,7 @@ from nullforest.data.rank_table import values_of
 from nullforest.data.shadowed_table import ShadowedTable
 from nullforest.data.targets import Target
 from nullforest.forest.grower import Grower, Sums
-from nullforest.forest.probe_budget import evaluation_rates, trees_evaluated
+from nullforest.forest.null_column_budget import evaluation_rates, trees_evaluated
 from nullforest.forest.settings import TreeSettings
 from nullforest.forest.trees import Trees
 from nullforest.tallies.null_columns import NullColumns

@@ -118,13 +118,13 @@ def grow(
         scored at nodes but never splits one; its wins estimate the null distribution. "auto" uses
         up to 3 500, which add up to a quarter to the time from 20 000 features on, and a larger
         share to the shorter time with fewer features; see
-        :func:`nullforest.forest.probe_budget.default_number`.
+        :func:`nullforest.forest.null_column_budget.default_number`.
     shadows : int or "auto"
         Number of shadows of each feature, 0 for none: copies of all columns, the rows of each copy
         permuted as a whole, which compete for nodes and give each feature a null distribution of
         its own. "auto" uses them, instead of probes, with trees="auto" and fewer than 500 features,
         and with blocks; see
-        :func:`nullforest.data.shadowed_table.default_copies`.
+        :func:`nullforest.forest.null_column_budget.default_copies`.
     probe_seed : int, optional
         Seed of the probes and shadows; 0 where not given. Forests of all seeds then share them, so
         that their tallies add, and their selections differ less.

@@ -21,8 +21,8 @@ from nullforest._util.errors import InputError
 from nullforest._util.progress import Report, check_report, part_of, silent
 from nullforest._util.words import Sentence, Setting
 from nullforest.data.dataset import Dataset
-from nullforest.data.shadowed_table import LEAST_COPIES, default_copies
 from nullforest.forest.grower import Grower
+from nullforest.forest.null_column_budget import LEAST_COPIES, default_copies
 from nullforest.forest.settings import MOST_TREES, ForestSettings
 from nullforest.run import backends
 from nullforest.run.forest import Forest
@@ -176,7 +176,9 @@ class Run:
                     # A cluster cannot stop within its blocks without losing them, so that it is
                     # given as many trees as it should finish in the time.
                     limit, number = math.inf, min(number, step)
-            tell = part_of(progress, done, self.schedule.most or trees)
+            tell = None
+            if progress is not None:
+                tell = part_of(progress, done, self.schedule.most or trees)
             # No time at all would grow no tree.
             forest = self._extended(
                 forest, number, None if limit == math.inf else max(limit, 1e-3), tell, cluster

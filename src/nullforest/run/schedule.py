@@ -52,8 +52,12 @@ class Question:
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
-        check_known("error rate", self.error, ERROR_RATES)
-        check_known("null model", self.null, KINDS)
+        for what, word, words in [
+            ("error rate", self.error, ERROR_RATES),
+            ("null model", self.null, KINDS),
+        ]:
+            if not (isinstance(word, str) and word in words):
+                check_known(what, word, words)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@
 // Which probes are evaluated. A probe is treated as a feature, only more often. A feature is in the
 // pool of a tree with probability F_t/V and then a candidate at a node with probability C/F_t; a
 // probe is evaluated in a tree with probability R_t/2^16 and then at a node with probability
-// R_n/2^16 (forest/probe_budget.py sets R_t, R_n: the product is above C/V by a factor that does
+// R_n/2^16 (forest/null_column_budget.py sets R_t, R_n: the product is above C/V by a factor that does
 // not depend on the number of trees). Of a list of n those are evaluated with
 //   (w + floor(i 2^32 / n)) mod 2^32  <  R 2^16,        i = 0..n-1,
 // in ascending order of this number (all, in their own order, where R = 2^16), with w the upper

@@ -1,10 +1,24 @@
-"""Number of virtual probes, and the share of the nodes at which each is evaluated."""
+"""Numbers of null columns: virtual probes and where they are evaluated, copies of the features."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from nullforest.data.shadowed_table import FEW_FEATURES
+import numpy as np
+
+if TYPE_CHECKING:
+    from nullforest.data.rank_table import RankTable
+
+#: Below so many features most may be relevant, so that the bulk of the counts is not null.
+FEW_FEATURES = 500
+#: Shadows of a stratum that are aimed at, for its null distribution down to about 1 %, and the
+#: fewest and most columns of a table with shadows (where it has few features).
+WANTED_SHADOWS, LEAST_COLUMNS, MOST_COLUMNS = 400, 1000, 2000
+#: Fewest copies, from which a feature's own mean is estimated.
+LEAST_COPIES = 4
+#: Copies that blocks need: the own mean of a feature tells what it says about the blocks.
+BLOCK_COPIES = 24
 
 #: A probe is evaluated this many times as often as a feature is a candidate (where possible), so
 #: that its wins are thinned by q = 2/3, which leaves room to scale q up to the counts.
@@ -19,8 +33,8 @@ LARGEST_SHARE = 0.1
 FEWEST, MOST = 2000, 4000
 #: Fewest probes with very few features, before the limit that follows.
 FEWEST_OF_ALL = 300
-#: With fewer features the probes add at most this many times the evaluations of the forest: with
-#: one stratum, and with several, each of which needs its own. There are no fewer than 100, which
+#: With fewer than 500 features the probes add at most this many times the evaluations of the
+#: forest: with one stratum, and with several, each of which needs its own. There are no fewer than 100, which
 #: are as well calibrated as 300 with 10 to 100 features; 60 were not.
 SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 1, 4, 100
 #: Increase of the number of probes for each further stratum, as a share.
@@ -85,3 +99,22 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
         share = SHARE_OF_FEW if n_strata == 1 else SHARE_OF_STRATA
         number = min(number, max(ENOUGH_OF_FEW, int(share * candidates / rate)))
     return number
+
+
+def default_copies(table: RankTable, *, blocks: bool) -> int:
+    """Number of copies where it is not given; 0 where virtual probes serve as well.
+
+    Examples
+    --------
+    >>> from nullforest.data.rank_table import RankTable
+    >>> rng = np.random.default_rng(0)
+    >>> [default_copies(RankTable(rng.normal(size=(60, F))), blocks=False) for F in (10, 100, 600)]
+    [99, 9, 0]
+    """
+    F = table.n_varying
+    if F >= FEW_FEATURES:
+        return BLOCK_COPIES if blocks else 0
+    sizes = table.strata.sizes[np.array(table.strata.evaluable)]
+    wanted = WANTED_SHADOWS / max(int(sizes.min(initial=F)), 1)
+    columns = min(max(F * (wanted + 1), LEAST_COLUMNS), MOST_COLUMNS)
+    return max(math.ceil(columns / F) - 1, BLOCK_COPIES if blocks else LEAST_COPIES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nullforest.forest.probe_budget import default_number, evaluation_rates, trees_evaluated
+from nullforest.forest.null_column_budget import default_number, evaluation_rates, trees_evaluated
 from nullforest.forest.settings import default_candidates
 
 
