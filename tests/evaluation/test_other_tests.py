@@ -112,7 +112,6 @@ def test_boruta_confirms_the_signal_and_repeats_itself(statistic):
     ("call", "words"),
     [
         (lambda: nf.baselines.boruta(X, Y, correction="none"), "correction"),
-        (lambda: nf.baselines.boruta(X, Y, percentile=0), "percentile"),
         (lambda: nf.baselines.boruta(X, Y, rounds=0), "rounds"),
         (lambda: nf.baselines.boruta(X, Y, statistic="depth"), "no Boruta on"),
     ],

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -24,16 +23,16 @@ import pandas as pd
 
 from nullforest._util.errors import InputError
 from nullforest._util.progress import progress_bar, silent
-from nullforest.data.rank_table import RankTable
+from nullforest.data.dataset import Dataset
 from nullforest.datasets.simulate.independent import independent
 from nullforest.forest.settings import default_candidates
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
 from nullforest.run import backends as compute
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.tally import Tally
 
 #: Power that may be given up for a smaller forest: less than a plan of a few runs can tell.
 _ENOUGH = 0.01
@@ -189,22 +188,17 @@ def _rows_of_run(
     seed = study["seed"] + run
     S, F, N, rho = (study[n] for n in ("n_samples", "n_features", "n_relevant", "relevance"))
     X, y, relevant = independent(S, F, N, rho, seed=seed, dtype=np.float32)
-    table = RankTable(X, n_jobs=n_jobs).numeric()
+    data = Dataset.of(X, y, n_jobs=n_jobs)
     settings = {name: study[name] for name in ("draw", "samples")}
-    settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads"}
-    settings |= {"keep_trees": False, "oob": False}
+    settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads", "keep_trees": False}
     rows = []
     for width in widths:
-        tally: Tally | None = None
-        seconds = 0.0
-        for first, last in zip([0, *sizes], sizes, strict=False):  # tallies of trees add
-            start = perf_counter()
-            settings |= {"trees": last - first, "first_tree": first, "candidates": width}
-            more = grow(table, y, **settings).tally
-            seconds += perf_counter() - start
-            tally = more if tally is None else tally + more
-            selection = select(tally, study["alpha"], study["error"], study["null"])
-            rows.append(_row(selection, relevant, seconds))
+        forest: Forest | None = None
+        for size in sizes:
+            trees = size - (0 if forest is None else forest.n_trees)
+            forest = grow(data, trees=trees, candidates=width, more=forest, oob=False, **settings)
+            selection = select(forest, study["alpha"], study["error"], study["null"])
+            rows.append(_row(selection, relevant, forest.seconds))
     return rows
 
 

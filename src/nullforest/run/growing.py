@@ -196,7 +196,8 @@ def run_of(X: Any, y: Any, *, question: Question | None = None, **settings: Any)
     time_limit(settings.get("max_seconds"))
     check_report(settings.get("progress"))
     of_data, more = _taken(settings, _OF_DATA), settings.get("more")
-    if isinstance(more, Forest) and of_data.get("criterion", "auto") == "auto":
+    has_criterion = isinstance(X, Dataset) or of_data.get("criterion", "auto") != "auto"
+    if isinstance(more, Forest) and not has_criterion:
         of_data["criterion"] = more.target.criterion
     data = Dataset.of(X, y, **of_data)
     return Run(data, of_trees, question, n_jobs=n_jobs, **settings)

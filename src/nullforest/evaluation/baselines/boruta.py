@@ -2,7 +2,7 @@
 
 In every round each feature that is not rejected gets a shadow, a copy with its values shuffled, and
 a forest is grown on both. A feature scores a hit when its importance exceeds that of the best
-shadow (or a percentile of them). After n rounds hits ~ Bin(n, ½) at the border between the two,
+shadow. After n rounds hits ~ Bin(n, ½) at the border between the two,
 so a feature is confirmed when P(Bin(n, ½) ≥ hits) is small and rejected when P(Bin(n, ½) ≤ hits)
 is; rejected features take no further part.
 
@@ -54,7 +54,6 @@ def boruta(
     *,
     statistic: Statistic = "gini",
     rounds: int = 100,
-    percentile: float = 100.0,
     correction: Correction = "bonferroni",
     alpha: float = 0.05,
     seed: int = 0,
@@ -73,8 +72,6 @@ def boruta(
         The importance. "permutation" is its z-score, as in R's Boruta.
     rounds : int
         Most rounds; fewer where every feature is decided.
-    percentile : float
-        Percentile of the shadows' importances to exceed; 100 is the best shadow.
     correction : {"bonferroni", "fdr"}
         Adjustment for the number of features and rounds.
     max_seconds, progress
@@ -105,7 +102,7 @@ def boruta(
     """
     start = monotonic()
     check_alpha(alpha)
-    _check(statistic, rounds, percentile, correction)
+    _check(statistic, rounds, correction)
     data = without_blocks(dataset_of(X, y, settings, n_jobs=n_jobs))
     matrix, F = data.table.matrix, data.table.shape[1]
     state = np.full(F, _UNDECIDED)
@@ -122,7 +119,7 @@ def boruta(
                 matrix[:, active], data.target, statistic, n_rounds, seed, n_jobs, dict(settings)
             )
             shadows = values[len(active) :]
-            hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
+            hits[active] += values[: len(active)] > shadows.max()
             played[active] += 1
             counts[active] += forest.tally.counts[: len(active)]
             nodes.append(nodes_below(forest, len(active)))
@@ -157,13 +154,11 @@ def boruta(
     )
 
 
-def _check(statistic: str, rounds: int, percentile: float, correction: str) -> None:
+def _check(statistic: str, rounds: int, correction: str) -> None:
     check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
     check_known("correction", correction, ("bonferroni", "fdr"))
     if rounds < 1:
         raise InputError(f"rounds = {rounds} must be at least 1.")
-    if not 0.0 < percentile <= 100.0:
-        raise InputError(f"percentile = {percentile} must lie above 0 and up to 100.")
 
 
 def _round(
