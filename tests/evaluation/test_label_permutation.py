@@ -221,7 +221,7 @@ def test_names_of_features_can_be_given():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"permutations": 0}, "at least 1"),
+        ({"permutations": 0}, "between 1 and"),
         ({"permutations": 2.5}, "whole number"),
         ({"rule": "loose"}, "no rule 'loose'"),
         ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),

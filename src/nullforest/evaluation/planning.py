@@ -21,11 +21,12 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError
 from nullforest._util.progress import progress_bar, silent
 from nullforest.data.dataset import Dataset
 from nullforest.datasets.simulate.independent import independent
-from nullforest.forest.settings import default_candidates
+from nullforest.forest.settings import MOST_TREES, default_candidates
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
 from nullforest.run import backends as compute
@@ -56,13 +57,6 @@ class PowerPlan:
         Its power.
     settings : dict
         Arguments of the plan.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> study.trees, study.candidates
-    (200, 14)
     """
 
     table: pd.DataFrame
@@ -142,17 +136,16 @@ def plan(
     --------
     >>> import nullforest as nf
     >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> study.table["trees"].tolist(), bool(study.table["power"].iloc[-1] > 0.5)
-    ([50, 200], True)
+    >>> study.trees, study.candidates, bool(study.power > 0.5)
+    (200, 14, True)
     """
     check_alpha(alpha)
     if n_relevant < 1:
         raise InputError(f"n_relevant = {n_relevant} must be at least 1; power is about them.")
-    if runs < 1:
-        raise InputError(f"runs = {runs} must be at least 1.")
+    whole_number("runs", runs, 1, MOST_TREES)
     # At about five nodes per tree, a forest ends at 4 F trees at the earliest by default.
     F, width = n_features, default_candidates(n_features)
-    sizes = _checked("trees", trees or [F // 2, F, 2 * F, 4 * F, 8 * F], 2**31 - 1)
+    sizes = _checked("trees", trees or [F // 2, F, 2 * F, 4 * F, 8 * F], MOST_TREES)
     widths = _checked("candidates", candidates or [width // 2 or 1, width, min(2 * width, F)], F)
     study: dict[str, Any] = {
         "n_samples": n_samples,

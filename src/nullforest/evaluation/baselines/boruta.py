@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from nullforest._util.errors import InputError, check_known
+from nullforest._util.checks import whole_number
+from nullforest._util.errors import check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.data.dataset import Dataset
@@ -33,7 +34,7 @@ from nullforest.data.targets import Target
 from nullforest.evaluation.baselines.importances import importance, nodes_below
 from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.evaluation.relabelling import dataset_of, without_blocks
-from nullforest.forest.settings import paper_settings
+from nullforest.forest.settings import MOST_TREES, paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
@@ -102,7 +103,9 @@ def boruta(
     """
     start = monotonic()
     check_alpha(alpha)
-    _check(statistic, rounds, correction)
+    check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
+    check_known("correction", correction, ("bonferroni", "fdr"))
+    whole_number("rounds", rounds, 1, MOST_TREES)
     data = without_blocks(dataset_of(X, y, settings, n_jobs=n_jobs))
     matrix, F = data.table.matrix, data.table.shape[1]
     state = np.full(F, _UNDECIDED)
@@ -152,13 +155,6 @@ def boruta(
         notes=(note,) if len(undecided) else (),
         details={"rounds": n_rounds, "undecided": tally.names[undecided].tolist()},
     )
-
-
-def _check(statistic: str, rounds: int, correction: str) -> None:
-    check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
-    check_known("correction", correction, ("bonferroni", "fdr"))
-    if rounds < 1:
-        raise InputError(f"rounds = {rounds} must be at least 1.")
 
 
 def _round(
