@@ -80,16 +80,6 @@ class CorticalModel:
             extra "neuro".
         mesh : path or pair (coordinates, faces), optional
             The surface; fsaverage5, left hemisphere, where not given.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from nullforest.datasets.simulate import CorticalModel
-        >>> square = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]]
-        >>> maps = np.random.default_rng(0).normal(2.5, 0.3, size=(30, 4))
-        >>> model = CorticalModel.fit(maps, square)
-        >>> model.n_vertices, model.modes.shape
-        (4, (4, 4))
         """
         maps = Maps(smooth_maps()) if source is None else read_maps(source)
         graph = fsaverage5_graph() if mesh is None else edge_graph(*read_mesh(mesh))
