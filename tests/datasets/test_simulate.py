@@ -7,9 +7,15 @@ from scipy.sparse.csgraph import connected_components
 
 import nullforest as nf
 from nullforest._util.errors import InputError
+from nullforest.datasets.simulate.cortical import (
+    FWHM,
+    _template,
+    fsaverage5_graph,
+    smooth_maps,
+    smoothing_kernel,
+)
 from nullforest.datasets.simulate.cortical_surface import read_maps, read_mesh
-from nullforest.features import spatial
-from nullforest.features.spatial import FWHM, edge_graph, smoothing_kernel
+from nullforest.features.spatial import edge_graph
 
 
 def grid_mesh(side):
@@ -134,9 +140,7 @@ def test_vertices_of_the_region_have_the_correlation_given(maps, mesh):
 
 @pytest.mark.parametrize("share", [0.001, 0.002, 0.005, 0.01, 0.02])
 def test_regions_on_the_cortex_are_connected_nested_and_of_the_size_given(share):
-    model = nf.simulate.CorticalModel(
-        np.zeros(10242), np.zeros((1, 10242)), spatial.fsaverage5_graph()
-    )
+    model = nf.simulate.CorticalModel(np.zeros(10242), np.zeros((1, 10242)), fsaverage5_graph())
     region = model.region(share, seed_vertex=4000)
     assert region.sum() == round(share * 10242)
     within = model.graph[region][:, region]
@@ -156,7 +160,8 @@ def test_region_is_the_nearest_vertices_along_the_surface():
         for face in faces.tolist()
     ]
     graph = edge_graph(points, faces[np.array(keep)])
-    region = spatial.grow_region(graph, across[4, 0], 15)
+    sheet = nf.simulate.CorticalModel(np.zeros(81), np.zeros((1, 81)), graph)
+    region = sheet.region(15 / 81, across[4, 0])
     assert not region[[across[5, y] for y in range(3)]].any()
 
 
@@ -178,12 +183,12 @@ def test_smoothing_has_the_width_given():
 
 
 def test_default_maps_are_smooth_thickness():
-    maps = spatial.smooth_maps()
+    maps = smooth_maps()
     assert maps.shape == (315, 10242)
-    mean = spatial._template("thick_left")
+    mean = _template("thick_left")
     # Means of 315 maps of deviation 0.4 mm; Bonferroni over 10 242 vertices at 1e-3: 5.3.
     assert np.max(np.abs(maps.mean(0) - mean)) < 5.3 * 0.4 / np.sqrt(315)
-    graph = spatial.fsaverage5_graph().tocoo()
+    graph = fsaverage5_graph().tocoo()
     centred = (maps - maps.mean(0)) / maps.std(0)
     near = np.mean(np.einsum("sv,sv->v", centred[:, graph.row], centred[:, graph.col]) / 315)
     # White noise under a Gaussian filter of spread s is correlated exp(-d²/4s²) at distance d;

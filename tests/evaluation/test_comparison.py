@@ -38,6 +38,15 @@ def test_every_method_answers_as_it_does_alone():
     assert features["methods"].sum() == c.table["selected"].sum()
 
 
+def test_a_data_set_is_compared_and_audited_as_arrays_are():
+    data, methods = nf.Dataset.of(X, Y), ["paper", "janitza", "boruta"]
+    how = HOW | {"rounds": 5}
+    one, two = nf.compare(data, methods=methods, **how), nf.compare(X, Y, methods, **how)
+    np.testing.assert_array_equal(one.pvalues.to_numpy(), two.pvalues.to_numpy())
+    audits = [nf.audit(*given, permutations=2, **HOW) for given in ((data,), (X, Y))]
+    np.testing.assert_array_equal(audits[0].shares, audits[1].shares)
+
+
 def test_rates_count_right_and_wrong_choices():
     support = np.array([1, 1, 0, 0, 1, 0], bool)
     relevant = np.array([1, 0, 1, 0, 0, 0], bool)

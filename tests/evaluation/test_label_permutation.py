@@ -9,7 +9,7 @@ from naive import baselines as naive
 from nullforest._util.randomness import LABELS, forest_seed
 from nullforest.evaluation.baselines.importances import STATISTICS, MeasuredForests
 from nullforest.evaluation.baselines.label_permutation import TEST, Exceedances
-from nullforest.evaluation.relabelling import label_order
+from nullforest.evaluation.relabelling import label_order, permuted
 from nullforest.run.checkpoints import Checkpoint
 
 RNG = np.random.default_rng(8)
@@ -133,6 +133,37 @@ def test_labels_stay_within_their_blocks():
     np.testing.assert_allclose(s.pvalues, naive.permutation_pvalues(observed, permuted))
 
 
+def test_a_data_set_with_blocks_is_taken_as_arrays_are():
+    sites = np.repeat(list("abcd"), 10)
+    how = HOW | {"permutations": 5, "seed": 2}
+    arrays = nf.baselines.label_permutation(X, Y, blocks=sites, **how)
+    data = nf.Dataset.of(X, Y, blocks=sites)
+    np.testing.assert_array_equal(
+        nf.baselines.label_permutation(data, **how).pvalues, arrays.pvalues
+    )
+    with pytest.raises(nf.InputError, match="A data set has its target"):
+        nf.baselines.label_permutation(data, Y, **how)
+    with pytest.raises(nf.InputError, match="no labels to permute"):
+        nf.baselines.label_permutation(X, **how)
+
+
+def test_times_events_weights_and_distances_move_together():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(40, 3))
+    survival = np.empty(40, [("event", "?"), ("time", "<f8")])
+    survival["event"], survival["time"] = rng.random(40) < 0.7, rng.integers(1, 15, 40)
+    weight = rng.random(40) + 0.5
+    order = label_order(40, None, 3, 1)
+    moved = permuted(nf.Dataset.of(table, survival, sample_weight=weight).target, 3, 1)
+    again = nf.Dataset.of(table, survival[order], sample_weight=weight[order]).target
+    np.testing.assert_allclose(moved.values, again.values, atol=1e-12)
+    np.testing.assert_array_equal(moved.survival, again.survival)
+    np.testing.assert_array_equal(moved.weight, again.weight)
+    distances = np.abs(table[:, :1] - table[:, 0])
+    moved = permuted(nf.Dataset.of(table, distances, criterion="neighbourhood").target, 3, 1)
+    np.testing.assert_array_equal(moved.values, distances[np.ix_(order, order)])
+
+
 def test_blocks_protect_against_an_effect_of_site():
     # Sites differ in the label's frequency and in a feature that is unrelated to it within a site.
     # Permuting freely blames the feature; permuting within sites, each p-value is valid:
@@ -221,7 +252,7 @@ def test_names_of_features_can_be_given():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"permutations": 0}, "at least 1"),
+        ({"permutations": 0}, "between 1 and"),
         ({"permutations": 2.5}, "whole number"),
         ({"rule": "loose"}, "no rule 'loose'"),
         ({"statistic": "minimal_depth"}, "no test of 'minimal_depth'"),

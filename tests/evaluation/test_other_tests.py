@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 import nullforest as nf
 from naive import baselines as naive
@@ -54,8 +53,8 @@ def test_janitza_holds_its_level_on_independent_noise():
     assert abs(np.mean(shares) - 0.05) < 4 * np.std(shares, ddof=1) / np.sqrt(12) + 1 / 300
 
 
-def naive_boruta_decisions(hits_by_round, alpha, correction):
-    """Decide round by round with statsmodels' corrections and scipy's exact binomial test."""
+def naive_boruta_decisions(hits_by_round, alpha):
+    """Decide round by round with scipy's exact binomial test."""
     F = hits_by_round.shape[1]
     state, hits = ["open"] * F, np.zeros(F, int)
     for n, row in enumerate(hits_by_round, start=1):
@@ -64,18 +63,14 @@ def naive_boruta_decisions(hits_by_round, alpha, correction):
         up = [stats.binomtest(int(hits[f]), n, 0.5, alternative="greater").pvalue for f in active]
         down = [stats.binomtest(int(hits[f]), n, 0.5, alternative="less").pvalue for f in active]
         for p, verdict in ((up, "in"), (down, "out")):
-            if correction == "bonferroni":
-                passed = np.array(p) <= alpha / F
-            else:
-                passed = multipletests(p, alpha, "fdr_bh")[0] & (np.array(p) <= alpha / n)
+            passed = np.array(p) <= alpha / F
             for f, ok in zip(active, passed, strict=True):
                 if ok and state[f] == "open":
                     state[f] = verdict
     return state
 
 
-@pytest.mark.parametrize("correction", ["bonferroni", "fdr"])
-def test_boruta_decides_like_the_tests_it_is_made_of(correction):
+def test_boruta_decides_like_the_tests_it_is_made_of():
     from nullforest.evaluation.baselines.boruta import _CONFIRMED, _REJECTED, _decide
 
     rng = np.random.default_rng(5)
@@ -85,9 +80,9 @@ def test_boruta_decides_like_the_tests_it_is_made_of(correction):
     for n, row in enumerate(hits_by_round, start=1):
         active = state != _REJECTED
         hits[active] += row[active]
-        _decide(state, hits, n, 0.05, correction)
+        _decide(state, hits, n, 0.05)
     words = {_CONFIRMED: "in", _REJECTED: "out", 0: "open"}
-    assert [words[int(s)] for s in state] == naive_boruta_decisions(hits_by_round, 0.05, correction)
+    assert [words[int(s)] for s in state] == naive_boruta_decisions(hits_by_round, 0.05)
     assert {"in", "out"} <= {words[int(s)] for s in state}
 
 
@@ -111,8 +106,6 @@ def test_boruta_confirms_the_signal_and_repeats_itself(statistic):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: nf.baselines.boruta(X, Y, correction="none"), "correction"),
-        (lambda: nf.baselines.boruta(X, Y, percentile=0), "percentile"),
         (lambda: nf.baselines.boruta(X, Y, rounds=0), "rounds"),
         (lambda: nf.baselines.boruta(X, Y, statistic="depth"), "no Boruta on"),
     ],

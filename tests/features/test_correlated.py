@@ -99,7 +99,8 @@ def test_the_most_correlated_are_those_of_all_pairs(seed, kind, monkeypatch):
     given = np.array([7, 0, 24])
     monkeypatch.setattr(column_blocks, "AT_ONCE", 300)  # ten columns at a time
     monkeypatch.setattr(correlated, "IN_CACHE", 120)  # four of them
-    columns, r = most_correlated(sparse.csc_matrix(X) if kind == "sparse" else X, given, 5)
+    source = column_blocks.columns_of(sparse.csc_matrix(X) if kind == "sparse" else X)[0]
+    columns, r = most_correlated(source, given, X.T[given], 5)
     for row, feature in enumerate(given):
         every = np.array([spearman(X[:, feature], other) for other in X.T])
         every[feature] = 0.0
@@ -107,13 +108,13 @@ def test_the_most_correlated_are_those_of_all_pairs(seed, kind, monkeypatch):
         np.testing.assert_allclose(np.abs(r[row]), best, atol=1e-12)
         np.testing.assert_allclose(r[row], every[columns[row]], atol=1e-12)
         assert feature not in columns[row]
-    matrix = correlation_matrix(X, given)
+    matrix = correlation_matrix(X.T[given])
     np.testing.assert_allclose(matrix[0, 1], spearman(X[:, 7], X[:, 0]), atol=1e-12)
 
 
 def test_clusters_hold_what_is_correlated_whatever_the_sign():
     X = _data(0)
-    cluster, order = correlation_clusters(correlation_matrix(X, np.array([7, 0, 3, 9, 1])))
+    cluster, order = correlation_clusters(correlation_matrix(X.T[[7, 0, 3, 9, 1]]))
     assert cluster.tolist() == [0, 1, 0, 0, 2]
     assert sorted(order) == list(range(5))
     place = [int(np.flatnonzero(order == i)[0]) for i in (0, 2, 3)]

@@ -21,9 +21,9 @@ AXE = Path(__file__).parent / ".npm/node_modules/axe-core/axe.min.js"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The report of `nullforest demo`, with fewer trees than by default so that it is short."""
+    """The report of `nullforest demo`."""
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "nullforest", "demo", "--trees", "8000", "--out", str(folder)]
+    command = [sys.executable, "-m", "nullforest", "demo", "--out", str(folder)]
     subprocess.run(command, check=True, capture_output=True)
     data = nf.datasets.load_leukemia_sex()
     table = pd.read_csv(folder / "table.csv", keep_default_na=False)

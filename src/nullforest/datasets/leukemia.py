@@ -95,22 +95,10 @@ def _symbols() -> NDArray[np.str_]:
     return np.array(gzip.decompress(source.read_bytes()).decode("ascii").split("\n"), str)
 
 
-def packed(
-    data: NDArray[np.float32],
-    names: NDArray[np.str_],
-    sex: NDArray[np.str_],
-    known: NDArray[np.bool_],
-) -> dict[str, Any]:
-    """Arrange the data for a small file; `unpacked` is the way back."""
-    plain = np.ascontiguousarray(data.T, "<f4")
-    planes = plain.reshape(-1, 1).view(np.uint8).T
-    return {"planes": planes.copy(), "names": names, "sex": sex, "known": known}
-
-
 def unpacked(
     archive: Any,
 ) -> tuple[NDArray[np.float32], NDArray[np.str_], NDArray[np.str_], NDArray[np.bool_]]:
-    """Data, feature names, sex and known features from what `packed` arranged."""
+    """Data, feature names, sex and known features from what `tools/make_leukemia.py` arranged."""
     names, sex, known = archive["names"], archive["sex"], archive["known"]
     plain = np.ascontiguousarray(archive["planes"].T).view("<f4")
     data = plain.reshape(len(names), len(sex)).T.astype(np.float32, copy=False)

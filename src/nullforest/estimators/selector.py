@@ -221,8 +221,8 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         X: Any = table.values
         copies = default_copies(table, blocks=False) or LEAST_COPIES
         rows = permuted_rows(S, copies, seed=0)
-        if sparse.issparse(X):
-            by_rows: Any = X.tocsr()  # type: ignore[attr-defined]  # the stub knows no conversion
+        if hasattr(X, "tocsr"):
+            by_rows = X.tocsr()
             columns = sparse.hstack([by_rows, *(by_rows[row] for row in rows)], format="csr")
         else:
             columns = np.concatenate([X, *(X[row] for row in rows)], axis=1)

@@ -60,14 +60,6 @@ class Audit:
     n_features, trees : int
     seconds : float
     notes : tuple of str
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(50, 300))
-    >>> a = nf.audit(X, np.arange(50) % 2, nulls=["paper"], permutations=3, trees=50)
-    >>> a.nulls, a.shares.shape  # one null model, three levels, three permutations
-    (('paper',), (1, 3, 3))
     """
 
     nulls: tuple[str, ...]
@@ -231,8 +223,8 @@ def audit(
     >>> import numpy as np, nullforest as nf
     >>> X = np.random.default_rng(0).normal(size=(50, 300))
     >>> a = nf.audit(X, np.arange(50) % 2, nulls=["paper"], permutations=3, trees=50)
-    >>> a.table["alpha"].tolist()
-    [0.05, 0.01, 0.001]
+    >>> a.table["alpha"].tolist(), a.shares.shape  # one null model, three levels and permutations
+    ([0.05, 0.01, 0.001], (1, 3, 3))
     """
     start = monotonic()
     kinds = tuple(dict.fromkeys(nulls))

@@ -16,24 +16,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError
 from nullforest._util.progress import progress_bar, silent
-from nullforest.data.rank_table import RankTable
+from nullforest.data.dataset import Dataset
 from nullforest.datasets.simulate.independent import independent
-from nullforest.forest.settings import default_candidates
+from nullforest.forest.settings import MOST_TREES, default_candidates
 from nullforest.nulls import Kind
 from nullforest.nulls.distribution import check_alpha
 from nullforest.run import backends as compute
+from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.tally import Tally
 
 #: Power that may be given up for a smaller forest: less than a plan of a few runs can tell.
 _ENOUGH = 0.01
@@ -57,13 +57,6 @@ class PowerPlan:
         Its power.
     settings : dict
         Arguments of the plan.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> study.trees, study.candidates
-    (200, 14)
     """
 
     table: pd.DataFrame
@@ -143,17 +136,16 @@ def plan(
     --------
     >>> import nullforest as nf
     >>> study = nf.plan(100, 200, 5, relevance=0.6, trees=[50, 200], candidates=[14], runs=2)
-    >>> study.table["trees"].tolist(), bool(study.table["power"].iloc[-1] > 0.5)
-    ([50, 200], True)
+    >>> study.trees, study.candidates, bool(study.power > 0.5)
+    (200, 14, True)
     """
     check_alpha(alpha)
     if n_relevant < 1:
         raise InputError(f"n_relevant = {n_relevant} must be at least 1; power is about them.")
-    if runs < 1:
-        raise InputError(f"runs = {runs} must be at least 1.")
+    whole_number("runs", runs, 1, MOST_TREES)
     # At about five nodes per tree, a forest ends at 4 F trees at the earliest by default.
     F, width = n_features, default_candidates(n_features)
-    sizes = _checked("trees", trees or [F // 2, F, 2 * F, 4 * F, 8 * F], 2**31 - 1)
+    sizes = _checked("trees", trees or [F // 2, F, 2 * F, 4 * F, 8 * F], MOST_TREES)
     widths = _checked("candidates", candidates or [width // 2 or 1, width, min(2 * width, F)], F)
     study: dict[str, Any] = {
         "n_samples": n_samples,
@@ -189,22 +181,17 @@ def _rows_of_run(
     seed = study["seed"] + run
     S, F, N, rho = (study[n] for n in ("n_samples", "n_features", "n_relevant", "relevance"))
     X, y, relevant = independent(S, F, N, rho, seed=seed, dtype=np.float32)
-    table = RankTable(X, n_jobs=n_jobs).numeric()
+    data = Dataset.of(X, y, n_jobs=n_jobs)
     settings = {name: study[name] for name in ("draw", "samples")}
-    settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads"}
-    settings |= {"keep_trees": False, "oob": False}
+    settings |= {"seed": seed, "n_jobs": n_jobs, "backend": "threads", "keep_trees": False}
     rows = []
     for width in widths:
-        tally: Tally | None = None
-        seconds = 0.0
-        for first, last in zip([0, *sizes], sizes, strict=False):  # tallies of trees add
-            start = perf_counter()
-            settings |= {"trees": last - first, "first_tree": first, "candidates": width}
-            more = grow(table, y, **settings).tally
-            seconds += perf_counter() - start
-            tally = more if tally is None else tally + more
-            selection = select(tally, study["alpha"], study["error"], study["null"])
-            rows.append(_row(selection, relevant, seconds))
+        forest: Forest | None = None
+        for size in sizes:
+            trees = size - (0 if forest is None else forest.n_trees)
+            forest = grow(data, trees=trees, candidates=width, more=forest, oob=False, **settings)
+            selection = select(forest, study["alpha"], study["error"], study["null"])
+            rows.append(_row(selection, relevant, forest.seconds))
     return rows
 
 

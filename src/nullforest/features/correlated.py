@@ -15,7 +15,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report
 from nullforest.data.column_blocks import column_blocks, columns_of, feature_numbers, some_rows
 from nullforest.data.matrices import Source
 from nullforest.data.ranks import standardised_ranks
@@ -81,7 +80,7 @@ def find_correlated(
         names = getattr(X, "columns", None) if selection is None else selection.tally.names
     labels = np.array([f"x{i}" for i in range(F)] if names is None else list(map(str, names)), str)
     pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for first, r in _correlations(source, columns):
+    for first, r in _correlations(source, columns, some_rows(source, columns)):
         row, column = np.nonzero(np.abs(r) >= level - 1e-12)  # equal rankings, but for rounding
         pairs.append((row, column + first, r[row, column]))
     row, column, r = (np.concatenate(part) for part in zip(*pairs, strict=True))
@@ -103,16 +102,18 @@ def find_correlated(
 
 
 def most_correlated(
-    X: Any, features: Ints, number: int = 8, progress: Report | None = None
+    source: Source, features: Ints, values: Floats, number: int = 8
 ) -> tuple[Ints, Floats]:
     """Find, for each feature of a list, the others of largest absolute rank correlation.
 
     Parameters
     ----------
-    X : array-like, DataFrame, sparse matrix, RankTable or matrix on disk, (S, F)
-        The data.
+    source : Source
+        The data, read by blocks of columns.
     features : (k,) int
         Numbers of the features.
+    values : (k, S) float
+        Their values.
     number : int
         How many others for each; all F − 1 where there are fewer.
 
@@ -128,15 +129,13 @@ def most_correlated(
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(50, 4))
     >>> X[:, 3] = -X[:, 0] ** 3
-    >>> columns, r = most_correlated(X, np.array([0]), 1)
+    >>> columns, r = most_correlated(columns_of(X)[0], np.array([0]), X.T[:1], 1)
     >>> columns.tolist(), r.round(6).tolist()
     ([[3]], [[-1.0]])
     """
-    source, _ = columns_of(X)
-    features = np.asarray(features, np.int64)
     k, number = len(features), min(number, source.shape[1] - 1)
     best, correlation = np.full((k, number), -1, np.int64), np.zeros((k, number))
-    for first, r in _correlations(source, features, progress) if number else ():
+    for first, r in _correlations(source, features, values) if number else ():
         numbers = np.broadcast_to(np.arange(first, first + r.shape[1]), r.shape)
         columns = np.concatenate([best, numbers], axis=1)
         r = np.concatenate([correlation, r], axis=1)
@@ -147,16 +146,14 @@ def most_correlated(
     return best, correlation
 
 
-def _correlations(
-    source: Source, features: Ints, progress: Report | None = None
-) -> Iterator[tuple[int, Floats]]:
+def _correlations(source: Source, features: Ints, values: Floats) -> Iterator[tuple[int, Floats]]:
     """Correlations of some features with all, 0 with themselves: first column, and (k, width)."""
     if len(features) == 0:
         return
-    ranks = standardised_ranks(some_rows(source, features))
+    ranks = standardised_ranks(values)
     width = max(1, IN_CACHE // source.shape[0])
     first = 0
-    for block in column_blocks(source, progress, "Comparing features"):
+    for block in column_blocks(source, what="Comparing features"):
         for begin in range(0, len(block), width):
             r = np.clip(ranks @ standardised_ranks(block[begin : begin + width]).T, -1.0, 1.0)
             r[features[:, None] == np.arange(first, first + r.shape[1])] = 0.0
@@ -164,9 +161,9 @@ def _correlations(
             first += r.shape[1]
 
 
-def correlation_matrix(X: Any, features: Ints) -> Floats:
-    """Spearman's correlations between some features, (k, k)."""
-    ranks = standardised_ranks(some_rows(columns_of(X)[0], np.asarray(features, np.int64)))
+def correlation_matrix(values: Floats) -> Floats:
+    """Spearman's correlations between features, (k, k), from their values, (k, S)."""
+    ranks = standardised_ranks(values)
     return np.asarray(np.clip(ranks @ ranks.T, -1.0, 1.0))
 
 

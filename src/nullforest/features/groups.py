@@ -61,14 +61,6 @@ class GroupSelection:
         Null distribution of single features, from which those of the groups are made.
     tally : Tally
         Selection counts of the forest.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=6, relevance=0.6)
-    >>> found = nf.select_groups(nf.grow(X, y, trees=300).tally, np.arange(300) // 20, X=X)
-    >>> found.table.columns.tolist()
-    ['group', 'size', 'count', 'expected_count', 'p_value', 'q_value', 'selected']
     """
 
     names: NDArray[np.str_]
@@ -91,7 +83,10 @@ class GroupSelection:
 
     @property
     def table(self) -> pd.DataFrame:
-        """All groups, the most significant first."""
+        """All groups, the most significant first.
+
+        Columns: group, size, count, expected_count, p_value, q_value, selected.
+        """
         frame = pd.DataFrame(
             {
                 "group": self.names,

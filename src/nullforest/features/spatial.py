@@ -8,15 +8,14 @@ triangle mesh.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from nullforest._util.errors import InputError, optional
+from nullforest._util.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,17 +24,6 @@ if TYPE_CHECKING:
     from nullforest.selection.selection import Selection
 
 Floats = NDArray[np.float64]
-#: Full width at half maximum of a Gaussian, in standard deviations.
-FWHM = 2.0 * np.sqrt(2.0 * np.log(2.0))
-#: Full width at half maximum to which the paper's maps were smoothed, in millimetres.
-SMOOTHNESS = 5.0
-#: People in the paper's collection of maps: the rank of the covariance.
-N_SUBJECTS = 315
-#: Standard deviation of thickness between people, in millimetres: the usual size at one vertex.
-#: It sets the scale of the maps alone, since forests see ranks.
-DEVIATION = 0.4
-#: Rows of distances held at once; 512 × 10 242 doubles are 40 MB.
-_BLOCK = 512
 
 
 def groups_from_coordinates(coordinates: ArrayLike, width: ArrayLike) -> NDArray[np.str_]:
@@ -239,88 +227,3 @@ def distance_to(graph: csr_array, vertices: ArrayLike) -> Floats:
     if len(places) == 0:
         return np.full(graph.shape[0], np.inf)
     return np.asarray(dijkstra(graph, indices=places, min_only=True), float)
-
-
-def grow_region(graph: csr_array, seed_vertex: int, size: int) -> NDArray[np.bool_]:
-    """The `size` vertices nearest to a seed vertex along the surface; they are connected.
-
-    A vertex on a shortest path is nearer than the path's end, so all of the path lies in the
-    region with it.
-
-    Examples
-    --------
-    >>> graph = edge_graph([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    >>> grow_region(graph, seed_vertex=0, size=2).tolist()
-    [True, True, False]
-    """
-    n = graph.shape[0]
-    if not 0 <= seed_vertex < n:
-        raise InputError(f"seed_vertex = {seed_vertex} is not one of the {n} vertices.")
-    if not 0 <= size <= n:
-        raise InputError(f"A region of {size} vertices does not fit on {n} vertices.")
-    distance = distance_to(graph, seed_vertex)
-    order = np.argsort(distance, kind="stable")[:size]
-    if size and not np.isfinite(distance[order[-1]]):
-        reached = int(np.isfinite(distance).sum())
-        raise InputError(
-            f"Only {reached} vertices can be reached from vertex {seed_vertex}, fewer than the "
-            f"{size} of the region; choose another seed vertex or a smaller region."
-        )
-    region = np.zeros(n, bool)
-    region[order] = True
-    return region
-
-
-def smoothing_kernel(graph: csr_array, fwhm: float) -> csr_array:
-    """Gaussian weights of geodesic distance; independent unit noise stays of unit variance.
-
-    Row v holds exp(-d²/2s²), s = fwhm/2.355, for the vertices within 3s of v, scaled to a sum
-    of squares of one.
-
-    Examples
-    --------
-    >>> graph = edge_graph([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    >>> kernel = smoothing_kernel(graph, fwhm=5.0)
-    >>> (kernel.multiply(kernel)).sum(axis=1).round(12).tolist()
-    [1.0, 1.0, 1.0]
-    """
-    n, sigma = graph.shape[0], fwhm / FWHM
-    rows, columns, weights = [], [], []
-    for start in range(0, n, _BLOCK):
-        block = np.arange(start, min(start + _BLOCK, n))
-        distance = dijkstra(graph, indices=block, limit=3.0 * sigma)
-        row, column = np.nonzero(np.isfinite(distance))
-        rows.append(block[row])
-        columns.append(column)
-        weights.append(np.exp(-0.5 * (distance[row, column] / sigma) ** 2))
-    kernel = csr_array(
-        (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
-    )
-    norm = np.sqrt(kernel.multiply(kernel).sum(axis=1))
-    return csr_array(kernel.multiply((1.0 / norm)[:, None]))
-
-
-def _template(name: str) -> Any:
-    what = "neuro", "The fsaverage5 surface"
-    files = optional("nilearn.datasets", *what).fetch_surf_fsaverage("fsaverage5")
-    return optional("nibabel", *what).load(files[name]).agg_data()
-
-
-@lru_cache(maxsize=1)
-def fsaverage5_graph() -> csr_array:
-    """Edges of the left hemisphere of fsaverage5 (10 242 vertices), on the white surface."""
-    coordinates, faces = _template("white_left")
-    return edge_graph(coordinates, faces)
-
-
-@lru_cache(maxsize=1)
-def smooth_maps() -> Floats:
-    """Synthetic thickness maps, 315 people × 10 242 vertices; the same on every call.
-
-    The mean thickness of the template's brains comes with the package nilearn; the variation
-    between people is replaced by smooth Gaussian fields on the mesh.
-    """
-    mean = np.asarray(_template("thick_left"), float)
-    kernel = smoothing_kernel(fsaverage5_graph(), SMOOTHNESS)
-    noise = np.random.default_rng(0).standard_normal((len(mean), N_SUBJECTS))
-    return mean + DEVIATION * (kernel @ noise).T

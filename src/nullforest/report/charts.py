@@ -129,13 +129,12 @@ def ties_and_slider(selection: Selection) -> tuple[dict[str, Any], dict[str, Any
         "of_feature": of_feature.tolist(),
     }
     nulls = [null.stratum(number) for number in range(int(strata.max()) + 1)]
-    stops = stops_around(selection.alpha)
+    stops = np.array(stops_around(selection.alpha))
     unit = each_has_its_own(null)
     by_error = {}
     for error in ERROR_RATES:
-        passes = adjust(p, error)[first] <= np.array(stops)[:, None]
-        selected = zip(stops, passes @ sizes, strict=True)
-        levels = np.array([critical_level(a, error, F, int(n)) for a, n in selected])
+        passes = adjust(p, error)[first] <= stops[:, None]
+        levels = critical_level(stops, error, F, passes @ sizes)
         thresholds = np.transpose([_thresholds(part, levels) for part in nulls])
         stop, tie = np.nonzero(passes)  # mid-p values may select a count at the threshold
         np.minimum.at(thresholds, (stop, strata[first[tie]]), counts[first[tie]] - 1)
@@ -149,7 +148,7 @@ def ties_and_slider(selection: Selection) -> tuple[dict[str, Any], dict[str, Any
             "expected_false_positives": expected.tolist(),
         }
     return ties, {
-        "alpha": stops,
+        "alpha": stops.tolist(),
         "label": [f"{alpha:g}" for alpha in stops],
         "by_error": by_error,
         "harmonic": harmonic(F),
@@ -212,8 +211,8 @@ def pictures(
         rng = np.random.default_rng(0)  # the same samples in every report of the data
         shown = np.sort(rng.choice(S, MOST_SAMPLES, replace=False))
     values = some_rows(source, columns)
-    partners, r = most_correlated(X, columns, LISTED)
-    matrix = correlation_matrix(X, columns)
+    partners, r = most_correlated(source, columns, values, LISTED)
+    matrix = correlation_matrix(values)
     cluster, order = correlation_clusters(matrix)
     nulls, null_of = _nulls(selection, columns)
     return {

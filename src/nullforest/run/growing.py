@@ -196,7 +196,8 @@ def run_of(X: Any, y: Any, *, question: Question | None = None, **settings: Any)
     n_jobs = of_data.get("n_jobs", -1)
     # Before the ranking, which takes a while.
     check_run(n_jobs, settings.get("max_seconds"), settings.get("progress"))
-    if isinstance(more, Forest) and of_data.get("criterion", "auto") == "auto":
+    has_criterion = isinstance(X, Dataset) or of_data.get("criterion", "auto") != "auto"
+    if isinstance(more, Forest) and not has_criterion:
         of_data["criterion"] = more.target.criterion
     data = Dataset.of(X, y, **of_data)
     return Run(data, trees, question, n_jobs=n_jobs, **settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,18 +126,18 @@ def adjust(pvalues: Floats, error: ErrorRate, n_tests: int | None = None) -> Flo
     return np.minimum(adjusted, 1.0)
 
 
-def critical_level(alpha: float, error: ErrorRate, n_tests: int, n_selected: int = 1) -> float:
-    """Largest p-value that is selected where `n_selected` features are.
+def critical_level(alpha: Any, error: ErrorRate, n_tests: int, n_selected: Any = 1) -> Any:
+    """Largest p-value that is selected where `n_selected` features are; of one alpha or of many.
 
     With one feature (or none) it is the level that a single feature has to reach.
 
     Examples
     --------
     >>> from nullforest.selection.error_rates import critical_level
-    >>> [critical_level(0.05, e, 100, 10) for e in ("fpr", "fdr")]
+    >>> [float(critical_level(0.05, e, 100, 10)) for e in ("fpr", "fdr")]
     [0.05, 0.005]
     """
-    among = max(n_selected, 1)
+    among = np.maximum(n_selected, 1)
     if error == "fpr":
         return alpha
     if error == "fwer":

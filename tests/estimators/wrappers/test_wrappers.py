@@ -167,17 +167,14 @@ def test_halving_spends_no_more_than_alpha(data):
     assert fitted.accounting_["alpha"].tolist()[0] == 0.025
 
 
-@pytest.mark.parametrize("method", ["complementary", "independent"])
-def test_stability_selection_counts_the_halves(method, data):
+def test_stability_selection_counts_the_halves(data):
     X, y, _ = data
     fitted = nf.wrappers.StabilitySelection(
-        bagged, pairs=3, threshold=0.8, keep=10, method=method, random_state=5
+        bagged, pairs=3, threshold=0.8, keep=10, random_state=5
     ).fit(X, y)
     times = np.zeros(200)
     for step in range(6):
-        key = [5, step // 2] if method == "complementary" else [5, step]
-        halves = halves_of(y, np.random.default_rng(key))
-        rows = halves[step % 2 if method == "complementary" else 0]
+        rows = halves_of(y, np.random.default_rng([5, step // 2]))[step % 2]
         state = np.random.SeedSequence([5, step + 1]).generate_state(1)
         p = bagged(X[rows], y[rows], int(state[0]) >> 1).pvalues
         best = fitted.ranked_[step, :10]
@@ -201,8 +198,7 @@ def test_halves_are_halves_of_every_class():
             assert np.all(np.abs(np.bincount(classes[half]) - np.array([15.5, 5, 3.5])) <= 1)
 
 
-@pytest.mark.parametrize("bound", ["worst-case", "unimodal"])
-def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
+def test_bound_on_false_selections_holds_where_nothing_is_relevant():
     """Features are selected by chance, some more often: no real association, exact halves.
 
     The number of stable features is averaged over 400 runs; 4 standard errors above the bound
@@ -217,17 +213,16 @@ def test_bound_on_false_selections_holds_where_nothing_is_relevant(bound):
         low = probability <= q / F  # the theorem is about features selected no more often than that
         stable.append(((times >= threshold * 2 * pairs) & low).sum())
     error = np.std(stable) / np.sqrt(len(stable))
-    assert np.mean(stable) - 4 * error <= expected_false(threshold, q, F, pairs, bound)
+    assert np.mean(stable) - 4 * error <= expected_false(threshold, q, F)
 
 
 def test_lowest_threshold_is_the_lowest():
-    for bound in ("worst-case", "unimodal"):
-        found = lowest_threshold(1.0, 20, 1000, 20, bound)
-        assert expected_false(found, 20, 1000, 20, bound) <= 1.0 + 1e-12  # rounding
-        assert expected_false(found - 1 / 40, 20, 1000, 20, bound) > 1.0
-    assert lowest_threshold(0.01, 200, 1000, 20, "worst-case") is None
+    found = lowest_threshold(1.0, 20, 1000, 20)
+    assert expected_false(found, 20, 1000) <= 1.0 + 1e-12  # rounding
+    assert expected_false(found - 1 / 40, 20, 1000) > 1.0
+    assert lowest_threshold(0.01, 200, 1000, 20) is None
     with pytest.raises(nf.InputError, match="above 0\\.5"):
-        expected_false(0.5, 1, 10, 5)
+        expected_false(0.5, 1, 10)
 
 
 @pytest.mark.parametrize("wrapper", ALL)
@@ -315,10 +310,6 @@ def test_out_of_bag_losses_are_those_of_the_predictions(data):
         (lambda: nf.wrappers.BackwardElimination(bagged, max_steps=1.5), "max_steps"),
         (lambda: nf.wrappers.StabilitySelection(bagged, threshold=0.4), "threshold"),
         (lambda: nf.wrappers.StabilitySelection(bagged, keep=1000), "keep"),
-        (
-            lambda: nf.wrappers.StabilitySelection(bagged, method="independent", bound="unimodal"),
-            "unimodal",
-        ),
         (lambda: nf.wrappers.StabilitySelection(bagged, keep=50, max_false=0.1, pairs=1), "Keep"),
         (lambda: nf.wrappers.KnockOut(bagged, resume="/dev/null/folder"), "cannot be used"),
     ],

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.errors import InputError, refused
+from nullforest._util.checks import whole_number
+from nullforest._util.errors import InputError
+from nullforest.forest.settings import MOST_SIZE
 
 
 def independent(
@@ -61,12 +63,8 @@ def independent(
     >>> bool(abs(np.mean(r) - 0.5) < 0.05)
     True
     """
-    if n_features < 1:
-        raise InputError(f"n_features = {n_features} must be at least 1.")
-    if not 0 <= n_relevant <= n_features:
-        raise refused(
-            "n_relevant", n_relevant, f"must lie between 0 and the {n_features} features."
-        )
+    whole_number("n_features", n_features, 1, MOST_SIZE)
+    whole_number("n_relevant", n_relevant, 0, n_features)
     if not sigma > 0:
         raise InputError(f"sigma = {sigma} must be positive.")
     kind = float_type(dtype)

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.errors import InputError, refused
+from nullforest._util.checks import whole_number
+from nullforest._util.errors import InputError
 from nullforest.datasets.simulate.independent import float_type
+from nullforest.forest.settings import MOST_SIZE
 
 
 def survival(
@@ -66,13 +68,9 @@ def survival(
     >>> bool(abs(y["event"].mean() - 0.3) < 0.03)
     True
     """
-    for name, given, least in [("n_samples", n_samples, 2), ("n_features", n_features, 1)]:
-        if given < least:
-            raise InputError(f"{name} = {given} must be at least {least}.")
-    if not 0 <= n_relevant <= n_features:
-        raise refused(
-            "n_relevant", n_relevant, f"must lie between 0 and the {n_features} features."
-        )
+    whole_number("n_samples", n_samples, 2, MOST_SIZE)
+    whole_number("n_features", n_features, 1, MOST_SIZE)
+    whole_number("n_relevant", n_relevant, 0, n_features)
     if not (hazard_ratio > 0 and math.isfinite(hazard_ratio)):
         raise InputError(f"hazard_ratio = {hazard_ratio} must be positive; 1 is no effect.")
     if not 0.0 <= censoring < 1.0:

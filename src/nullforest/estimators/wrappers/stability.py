@@ -1,24 +1,16 @@
 r"""Stability selection: features that are selected on most random halves of the samples.
 
-The selector is run on many random halves of the samples; a feature is stable when the share of
-halves that select it reaches a threshold. Meinshausen & Bühlmann (2010) draw the halves
-independently, Shah & Samworth (2013) in complementary pairs.
+The selector is run on many random halves of the samples, drawn in complementary pairs; a feature is
+stable when the share of halves that select it reaches a threshold (Meinshausen & Bühlmann 2010,
+Shah & Samworth 2013).
 
 **What is guaranteed.** With `keep=q`, which takes the q features of smallest p-value on every
-half, of p in all, the expected number of false features E[V] is bounded, for a threshold π:
+half, of p in all, the expected number of false features E[V] is bounded, for a threshold π, by
+q² / ((2π − 1) p): if null features are exchangeable and the selector is no worse than a random
+choice (Meinshausen & Bühlmann, Theorem 1); and without any assumption for features that are
+selected on a half-sample with probability q/p at most (Shah & Samworth, Theorem 1).
 
-- Meinshausen & Bühlmann (2010), Theorem 1: E[V] ≤ q² / ((2π − 1) p), if null features are
-  exchangeable and the selector is no worse than a random choice.
-- Shah & Samworth (2013), Theorem 1, for complementary pairs: the same number bounds the expected
-  number of stable features that are selected on a half-sample with probability q/p at most, without
-  any assumption.
-- Their Theorem 2, for B pairs and distributions of the paired selection proportion that are
-  unimodal, with θ = q/p ≤ 1/√3: E[V] ≤ C(π, B) q²/p, where
-
-      C = 1 / (2 (2π − 1 − 1/(2B)))      for min(½ + θ², ½ + 1/(2B) + ¾ θ²) < π ≤ ¾,
-      C = 4 (1 − π + 1/(2B)) / (1 + 1/B)  for ¾ < π ≤ 1.
-
-The p-values only order the features; the bounds do not depend on their calibration.
+The p-values only order the features; the bound does not depend on their calibration.
 
 **What is not.** Where the selector itself decides how many features it takes (`keep=None`), q is
 replaced by its observed mean, and the bound is an estimate. Where hardly anything is selected, the
@@ -29,21 +21,19 @@ hold given the class sizes.
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nullforest._util.checks import whole_number
-from nullforest._util.errors import InputError, check_known, optional
+from nullforest._util.errors import InputError, optional
 from nullforest.data.targets import as_target
 from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
 from nullforest.run import backends
 
-Bound = Literal["worst-case", "unimodal"]
 #: Features of each half-sample whose order is kept for the path.
 _PATH = 200
 
@@ -68,13 +58,7 @@ class StabilitySelection(SelectorWrapper):
         Take this many features of smallest p-value on every half; where not given, those that the
         selector selects.
     pairs : int, default 50
-        Twice as many halves are drawn: `pairs` complementary pairs, or 2 · pairs single ones.
-    method : {"complementary", "independent"}, default "complementary"
-        Halves in pairs without a common sample (Shah & Samworth), or independent of each other
-        (Meinshausen & Bühlmann).
-    bound : {"worst-case", "unimodal"}, default "worst-case"
-        Which bound on the number of false features; "unimodal" is sharper, assumes more, and
-        needs complementary pairs.
+        Twice as many halves are drawn; those of a pair have no sample in common.
     min_features : int, optional
         Fewest features to keep. Where fewer are selected, those with the smallest p-values of the
         forest on all samples are kept too, and a note of `selection_` says so. With 0 `transform`
@@ -121,8 +105,6 @@ class StabilitySelection(SelectorWrapper):
     max_false: float | None = None
     keep: int | None = None
     pairs: int = 50
-    method: Literal["complementary", "independent"] = "complementary"
-    bound: Bound = "worst-case"
 
     _counted: ClassVar[str] = "Testing half-samples"
 
@@ -146,9 +128,7 @@ class StabilitySelection(SelectorWrapper):
         self.mean_selected_ = float(np.mean([len(step["selected"]) for step in run.steps]))
         self.ranked_ = np.array([step["ranked"] for step in run.steps], np.int64)
         self.threshold_ = self._threshold(run.n_features)
-        self.expected_false_ = expected_false(
-            self.threshold_, self.mean_selected_, run.n_features, self.pairs, self.bound
-        )
+        self.expected_false_ = expected_false(self.threshold_, self.mean_selected_, run.n_features)
         first, _ = run.select(run.columns(), run.y, 0)
         support = times >= round(self.threshold_ * halves, 9)  # 0.7 · 10 is 7, not a bit more
         self._keep(first, support, probability=self.probabilities_)
@@ -156,9 +136,8 @@ class StabilitySelection(SelectorWrapper):
 
     def _test_half(self, run: SeriesOfFits, classes: Ints, number: int) -> dict[str, Any]:
         """Features selected on one half, and the order of those with the smallest p-values."""
-        paired = self.method == "complementary"
-        rng = np.random.default_rng([run.first_seed, number // 2 if paired else number])
-        rows = halves_of(classes, rng)[number % 2 if paired else 0]
+        rng = np.random.default_rng([run.first_seed, number // 2])
+        rows = halves_of(classes, rng)[number % 2]
         selection, _ = run.select(run.columns(rows=rows), run.y[rows], number + 1)
         ties = np.random.default_rng([run.first_seed, number + 1, 1]).random(run.n_features)
         order = np.lexsort((ties, selection.pvalues))  # equal p-values in random order
@@ -168,9 +147,7 @@ class StabilitySelection(SelectorWrapper):
     def _threshold(self, n_features: int) -> float:
         if self.max_false is None:
             return float(self.threshold)
-        lowest = lowest_threshold(
-            self.max_false, self.mean_selected_, n_features, self.pairs, self.bound
-        )
+        lowest = lowest_threshold(self.max_false, self.mean_selected_, n_features, self.pairs)
         if lowest is None:
             raise InputError(
                 f"No threshold bounds the expected number of false features at {self.max_false}: "
@@ -180,15 +157,11 @@ class StabilitySelection(SelectorWrapper):
         return lowest
 
     def _check_settings(self, n_features: int) -> None:
-        check_known("method", self.method, ("complementary", "independent"))
-        check_known("bound", self.bound, ("worst-case", "unimodal"))
-        if self.bound == "unimodal" and self.method != "complementary":
-            raise InputError("bound='unimodal' is proved for method='complementary' alone.")
         if self.keep is not None:
             whole_number("keep", self.keep, 1, n_features)
         if self.max_false is not None and not self.max_false > 0:
             raise InputError(f"max_false = {self.max_false} must be positive.")
-        expected_false(self.threshold, 1, n_features, self.pairs)  # refuses a bad threshold
+        expected_false(self.threshold, 1, n_features)  # refuses a bad threshold
 
     def path(self, features: Any = None) -> pd.DataFrame:
         """Selection probability of features when each half keeps its 1, 2, … best.
@@ -255,10 +228,8 @@ def halves_of(classes: NDArray[np.int64], rng: np.random.Generator) -> tuple[Int
     return np.sort(order[0::2]), np.sort(order[1::2])
 
 
-def expected_false(
-    threshold: float, q: float, n_features: int, pairs: int, bound: Bound = "worst-case"
-) -> float:
-    """Bound on the expected number of false stable features.
+def expected_false(threshold: float, q: float, n_features: int) -> float:
+    """Bound on the expected number of false stable features, q² / ((2π − 1) p).
 
     Parameters
     ----------
@@ -268,53 +239,29 @@ def expected_false(
         Mean number of features selected on a half-sample.
     n_features : int
         Number of features p.
-    pairs : int
-        Complementary pairs B; used by the unimodal bound only.
-    bound : {"worst-case", "unimodal"}
-        Without assumptions on the distribution of the selection proportion, or for unimodal ones
-        (the worst-case bound where that is not smaller, or not defined).
 
     Examples
     --------
-    >>> round(expected_false(0.9, q=20, n_features=1000, pairs=50), 3)
+    >>> round(expected_false(0.9, q=20, n_features=1000), 3)
     0.5
-    >>> round(expected_false(0.9, q=20, n_features=1000, pairs=50, bound="unimodal"), 3)
-    0.173
     """
     if not 0.5 < threshold <= 1.0:
         raise InputError(
             f"threshold = {threshold} must lie above 0.5 and up to 1; there is no bound below."
         )
-    theta = q / n_features
-    worst = theta * q / (2 * threshold - 1)
-    if bound == "worst-case":
-        return worst
-    return min(worst, _unimodal_factor(threshold, theta, pairs) * theta * q)
+    return q / n_features * q / (2 * threshold - 1)
 
 
-def _unimodal_factor(threshold: float, theta: float, pairs: int) -> float:
-    lowest = min(0.5 + theta**2, 0.5 + 1 / (2 * pairs) + 0.75 * theta**2)
-    if theta > 1 / math.sqrt(3) or threshold <= lowest:
-        return math.inf
-    if threshold <= 0.75:
-        room = 2 * threshold - 1 - 1 / (2 * pairs)
-        return 1 / (2 * room) if room > 0 else math.inf
-    return 4 * (1 - threshold + 1 / (2 * pairs)) / (1 + 1 / pairs)
-
-
-def lowest_threshold(
-    max_false: float, q: float, n_features: int, pairs: int, bound: Bound
-) -> float | None:
+def lowest_threshold(max_false: float, q: float, n_features: int, pairs: int) -> float | None:
     """Smallest share of the half-samples that holds the expected number of false features.
 
     Examples
     --------
-    >>> lowest_threshold(1.0, q=20, n_features=1000, pairs=50, bound="worst-case")
+    >>> lowest_threshold(1.0, q=20, n_features=1000, pairs=50)
     0.7
     """
     for number in range(pairs + 1, 2 * pairs + 1):
         threshold = number / (2 * pairs)
-        expected = expected_false(threshold, q, n_features, pairs, bound)
-        if expected <= max_false * (1 + 1e-12):  # rounding
+        if expected_false(threshold, q, n_features) <= max_false * (1 + 1e-12):  # rounding
             return threshold
     return None

@@ -2,13 +2,11 @@
 
 In every round each feature that is not rejected gets a shadow, a copy with its values shuffled, and
 a forest is grown on both. A feature scores a hit when its importance exceeds that of the best
-shadow (or a percentile of them). After n rounds hits ~ Bin(n, ½) at the border between the two,
+shadow. After n rounds hits ~ Bin(n, ½) at the border between the two,
 so a feature is confirmed when P(Bin(n, ½) ≥ hits) is small and rejected when P(Bin(n, ½) ≤ hits)
 is; rejected features take no further part.
 
-Multiplicity: "bonferroni" compares with α / F (Kursa and Rudnicki 2010; R's Boruta); "fdr" holds
-the false discovery rate over the features that are not rejected and divides by the number of
-rounds so far (Python's boruta_py).
+Tails are compared with α / F (Bonferroni), as in Kursa and Rudnicki (2010) and R's Boruta.
 
 Guarantee: features that exceed the best of F shadows more often than half of the time. That is no
 test of independence: the border depends on the number of features that are left, and all rounds
@@ -25,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from nullforest._util.errors import InputError, check_known
+from nullforest._util.checks import whole_number
+from nullforest._util.errors import check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest._util.randomness import COLUMNS, forest_seed, stream
 from nullforest.data.dataset import Dataset
@@ -33,15 +32,13 @@ from nullforest.data.targets import Target
 from nullforest.evaluation.baselines.importances import importance, nodes_below
 from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.evaluation.relabelling import dataset_of, without_blocks
-from nullforest.forest.settings import paper_settings
+from nullforest.forest.settings import MOST_TREES, paper_settings
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 from nullforest.run.permutation import permuted_errors
-from nullforest.selection.error_rates import adjust
 from nullforest.tallies.tally import Tally
 
-Correction = Literal["bonferroni", "fdr"]
 Statistic = Literal["gini", "permutation", "frequency"]
 #: The best of too few shadows is exceeded too easily (the number of both other implementations).
 FEWEST_SHADOWS = 5
@@ -54,8 +51,6 @@ def boruta(
     *,
     statistic: Statistic = "gini",
     rounds: int = 100,
-    percentile: float = 100.0,
-    correction: Correction = "bonferroni",
     alpha: float = 0.05,
     seed: int = 0,
     n_jobs: int = -1,
@@ -73,10 +68,6 @@ def boruta(
         The importance. "permutation" is its z-score, as in R's Boruta.
     rounds : int
         Most rounds; fewer where every feature is decided.
-    percentile : float
-        Percentile of the shadows' importances to exceed; 100 is the best shadow.
-    correction : {"bonferroni", "fdr"}
-        Adjustment for the number of features and rounds.
     max_seconds, progress
         As in :func:`label_permutation`, for rounds.
     **settings
@@ -105,7 +96,8 @@ def boruta(
     """
     start = monotonic()
     check_alpha(alpha)
-    _check(statistic, rounds, percentile, correction)
+    check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
+    whole_number("rounds", rounds, 1, MOST_TREES)
     data = without_blocks(dataset_of(X, y, settings, n_jobs=n_jobs))
     matrix, F = data.table.matrix, data.table.shape[1]
     state = np.full(F, _UNDECIDED)
@@ -122,12 +114,12 @@ def boruta(
                 matrix[:, active], data.target, statistic, n_rounds, seed, n_jobs, dict(settings)
             )
             shadows = values[len(active) :]
-            hits[active] += values[: len(active)] > np.percentile(shadows, percentile)
+            hits[active] += values[: len(active)] > shadows.max()
             played[active] += 1
             counts[active] += forest.tally.counts[: len(active)]
             nodes.append(nodes_below(forest, len(active)))
             n_rounds += 1
-            _decide(state, hits, n_rounds, alpha, correction)
+            _decide(state, hits, n_rounds, alpha)
             report(n_rounds, rounds)
     undecided = np.flatnonzero(state == _UNDECIDED)
     tally = Tally(
@@ -143,7 +135,7 @@ def boruta(
     return BaselineResult.of(
         np.asarray(stats.binom.sf(hits - 1, played, 0.5)),
         alpha=alpha,
-        error="fwer" if correction == "bonferroni" else "fdr",
+        error="fwer",
         support=state == _CONFIRMED,
         test="Boruta",
         statistic="hits against the best shadow",
@@ -155,15 +147,6 @@ def boruta(
         notes=(note,) if len(undecided) else (),
         details={"rounds": n_rounds, "undecided": tally.names[undecided].tolist()},
     )
-
-
-def _check(statistic: str, rounds: int, percentile: float, correction: str) -> None:
-    check_known("Boruta on", statistic, ("gini", "permutation", "frequency"))
-    check_known("correction", correction, ("bonferroni", "fdr"))
-    if rounds < 1:
-        raise InputError(f"rounds = {rounds} must be at least 1.")
-    if not 0.0 < percentile <= 100.0:
-        raise InputError(f"percentile = {percentile} must lie above 0 and up to 100.")
 
 
 def _round(
@@ -197,20 +180,8 @@ def _round(
     return forest, mean / np.where(deviation > 0, deviation, np.inf)
 
 
-def _decide(
-    state: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    n_rounds: int,
-    alpha: float,
-    correction: Correction,
-) -> None:
-    """Confirm and reject undecided features by their binomial tails, among all that are left."""
-    active = np.flatnonzero(state != _REJECTED)
-    undecided = state[active] == _UNDECIDED
-    better = stats.binom.sf(hits[active] - 1, n_rounds, 0.5)
-    worse = stats.binom.cdf(hits[active], n_rounds, 0.5)
-    for tail, decision in ((better, _CONFIRMED), (worse, _REJECTED)):
-        small = tail <= alpha / (len(state) if correction == "bonferroni" else n_rounds)
-        if correction == "fdr":
-            small &= adjust(tail, "fdr") <= alpha
-        state[active[undecided & small]] = decision
+def _decide(state: NDArray[np.int64], hits: NDArray[np.int64], n_rounds: int, alpha: float) -> None:
+    """Confirm and reject undecided features by their binomial tails."""
+    undecided, level = state == _UNDECIDED, alpha / len(state)
+    state[undecided & (stats.binom.sf(hits - 1, n_rounds, 0.5) <= level)] = _CONFIRMED
+    state[undecided & (stats.binom.cdf(hits, n_rounds, 0.5) <= level)] = _REJECTED

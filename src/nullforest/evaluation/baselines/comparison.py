@@ -128,14 +128,6 @@ class Comparison:
         Names of the features.
     relevant : (F,) bool or None
         Relevant features, where known.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(60, 50))
-    >>> found = nf.compare(X, X[:, 5] > 0, ["paper", "bagged"], trees=100, error="fwer")
-    >>> {name: np.flatnonzero(answer.support).tolist() for name, answer in found.answers.items()}
-    {'paper': [5], 'bagged': [5]}
     """
 
     answers: dict[str, Answer]

@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest import __version__
+from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError, check_known
 from nullforest._util.progress import Report, progress_bar
 from nullforest.data.dataset import Dataset
 from nullforest.evaluation.baselines.importances import MEASURES, MeasuredForests, Statistic
 from nullforest.evaluation.baselines.results import BaselineResult
 from nullforest.evaluation.relabelling import grow_permuted, permutable
+from nullforest.forest.settings import MOST_TREES
 from nullforest.nulls.distribution import Floats, check_alpha
 from nullforest.run.checkpoints import Checkpoint, digest
 from nullforest.run.forest import Forest
@@ -172,10 +174,7 @@ def label_permutation(
 
 def _check(permutations: int, alpha: float, rule: str) -> None:
     check_alpha(alpha)
-    if isinstance(permutations, bool) or not hasattr(permutations, "__index__"):
-        raise InputError(f"permutations = {permutations!r} must be a whole number.")
-    if permutations < 1:
-        raise InputError(f"permutations = {permutations} must be at least 1.")
+    whole_number("permutations", permutations, 1, MOST_TREES)
     check_known("rule", rule, ("plain", "strict"))
 
 

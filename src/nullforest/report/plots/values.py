@@ -287,7 +287,7 @@ class CorrelationDisplay(Display):
         chosen = np.asarray(table.index[table["selected"]][:most], np.int64)
         if len(chosen) < 2:
             raise InputError(f"{len(chosen)} features are selected; a heat map needs two or more.")
-        r = correlation_matrix(X, chosen)
+        r = correlation_matrix(some_rows(columns_of(X)[0], chosen))
         cluster, order = correlation_clusters(r)
         names = [str(name) for name in selection.tally.names[chosen[order]]]
         return cls(names, r[np.ix_(order, order)], cluster[order]).plot(ax)
