@@ -266,8 +266,9 @@ class RankTable:
     _light: RankTable | None = None
 
     def _refuse_infinite(self, feature: int) -> None:
+        name = f"x{feature}" if self.feature_names is None else self.feature_names[feature]
         raise InputError(
-            f"Feature {self.names[feature]} holds an infinite value; replace it by a number, or by "
+            f"Feature {name} holds an infinite value; replace it by a number, or by "
             "NaN for missing."
         )
 

@@ -34,8 +34,8 @@ FEWEST, MOST = 2000, 4000
 #: Fewest probes with very few features, before the limit that follows.
 FEWEST_OF_ALL = 300
 #: With fewer than 500 features the probes add at most this many times the evaluations of the
-#: forest: with one stratum, and with several, each of which needs its own. There are no fewer than 100, which
-#: are as well calibrated as 300 with 10 to 100 features; 60 were not.
+#: forest: with one stratum, and with several, each of which needs its own. There are no fewer than
+#: 100, which are as well calibrated as 300 with 10 to 100 features; 60 were not.
 SHARE_OF_FEW, SHARE_OF_STRATA, ENOUGH_OF_FEW = 1, 4, 100
 #: Increase of the number of probes for each further stratum, as a share.
 PER_STRATUM = 0.15
