@@ -157,8 +157,6 @@ void report(const Kind& kind, int number) {
     for (double& v : signal) v = random.bell();
 
     Settings settings;
-    settings.pool = static_cast<std::uint32_t>(number % 3 ? F : (F + 1) / 2);
-    settings.candidates = (settings.pool + 1) / 2;
     settings.n_drawn = static_cast<std::uint32_t>(kind.replace ? S : (3 * S + 4) / 5);
     settings.replace = kind.replace;
     settings.min_leaf = kind.min_leaf;
@@ -181,6 +179,9 @@ void report(const Kind& kind, int number) {
     matrix.n_features = F;
     const std::uint32_t bins = S > 512 && number % 2 ? 100 : 0;
     const RankTable table(matrix, 2, [] {}, 0, bins);
+    const auto varying = static_cast<std::uint32_t>(table.n_varying());  // of few values some do not
+    settings.pool = number % 3 ? varying : (varying + 1) / 2;
+    settings.candidates = (settings.pool + 1) / 2;
     const Target target = draw_target(kind, signal, settings.n_drawn, random);
 
     Hash probe_hash;
