@@ -18,7 +18,6 @@ from nullforest.data.shadowed_table import (
     shadowed,
 )
 from nullforest.data.targets import as_target
-from nullforest.tallies.halves import halves
 
 #: Samples below and above the sizes at which ranks are stored in another way.
 SIZES = (60, 300, 700)
@@ -79,7 +78,7 @@ def test_tallies_with_shadows_add_save_and_halve(tmp_path):
     whole.save(tmp_path / "a.tally")
     assert nf.Tally.load(tmp_path / "a.tally") == whole
     assert pickle.loads(pickle.dumps(whole)) == whole
-    first, second = halves(whole)
+    first, second = whole.halves()
     np.testing.assert_array_equal(first.shadows.wins + second.shadows.wins, whole.shadows.wins)
     other = nf.grow(X, y, trees=25, seed=1, probe_seed=1, **settings).tally
     with pytest.raises(InputError, match="different shadows"):

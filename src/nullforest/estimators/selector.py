@@ -32,7 +32,7 @@ from nullforest.run.run import Run
 from nullforest.run.schedule import Question
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.levels import levels_of_data, mixed_levels
+from nullforest.tallies.favoured_columns import levels_of_data, mixed_levels
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally
 

@@ -13,7 +13,7 @@ from typing import Literal
 from nullforest._util.errors import InputError
 from nullforest.nulls import bagged, paper, probes, shadows
 from nullforest.nulls.distribution import Null, NullDistribution
-from nullforest.tallies.levels import mixed_levels
+from nullforest.tallies.favoured_columns import mixed_levels
 from nullforest.tallies.tally import Tally
 
 Kind = Literal["auto", "probes", "shadows", "bagged", "paper"]

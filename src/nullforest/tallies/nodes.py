@@ -29,7 +29,7 @@ from scipy.stats import beta
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import Setting
-from nullforest.tallies.levels import levels_of_cuts
+from nullforest.tallies.favoured_columns import levels_of_cuts
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS, Names, Tally
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading
 from nullforest.data.dense import as_names
+from nullforest.tallies.favoured_columns import levels_of_data
 from nullforest.tallies.file_format import load
-from nullforest.tallies.levels import levels_of_data
 from nullforest.tallies.tally import Tally
 
 #: Library and module here, by the package of a model.
