@@ -31,12 +31,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from nullforest._util.errors import InputError
-from nullforest._util.search import smallest_true
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull
+from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull, quantile
 from nullforest.nulls.paper import PaperNull
-from nullforest.nulls.tail import Spliced
+from nullforest.nulls.stages import Spliced
 from nullforest.nulls.tilted_sums import LatticeTable, UnitSum
 
 _CUT = 1e-18  # tail at which one feature's count is truncated; it is added to every probability
@@ -217,5 +216,5 @@ def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:
 def _truncated(single: BinomialMixture | Spliced, size: float) -> tuple[Floats, float]:
     """Probabilities of 0 … K of the count of `size` features that share z, and what is beyond."""
     count = single if size == 1.0 else single.scale_rates(size)
-    end = smallest_true(lambda k: float(count.sf(k)) <= _CUT, 0, count.largest, start=1)
+    end = quantile(count, _CUT, start=1)
     return count.pmf(np.arange(end + 1)), float(count.sf(end))

@@ -172,13 +172,6 @@ def latent_grid(contrasts: int, subdivide: int = 1) -> LatentGrid:
     return LatentGrid(largest, inner, multisets, weights)
 
 
-def _inside(z: Floats, coupling: float, s: Floats) -> Floats:
-    """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
-    deviation = np.sqrt(1 - coupling)
-    middle = np.sqrt(coupling) * z[..., None]
-    return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
-
-
 @lru_cache(maxsize=16)
 def win_table(candidates: int, contrasts: int) -> Floats:
     """E[H(score) | z, r] · c for every row of `TABLE_COUPLINGS` and point of the latent grid.
@@ -213,9 +206,16 @@ def win_table(candidates: int, contrasts: int) -> Floats:
         x = np.exp(np.arange(*_LOG_RANGE, _LOG_STEP))  # x = −log H(s)
         tail = -np.expm1(-x / ((candidates - 1) * contrasts))  # of one contrast: 2Φ(−s)
         s, weight = -ndtri(tail / 2), _LOG_STEP * x * np.exp(-x)  # the weight of dH(s)
+
+        def inside(z: Floats, coupling: float) -> Floats:
+            """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
+            deviation = np.sqrt(1 - coupling)
+            middle = np.sqrt(coupling) * z[..., None]
+            return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
+
         for row, coupling in enumerate(TABLE_COUPLINGS):
-            top = _inside(grid.largest, coupling, s) * weight
-            inner = np.moveaxis(_inside(grid.inner, coupling, s), 1, 0) if contrasts > 1 else top
+            top = inside(grid.largest, coupling) * weight
+            inner = np.moveaxis(inside(grid.inner, coupling), 1, 0) if contrasts > 1 else top
             # Every product of m−1 inner factors, each made from one of m−2 by one multiplication.
             products: dict[tuple[int, ...], Floats] = {(): top}
             for _ in range(contrasts - 1):
@@ -407,14 +407,6 @@ class RateModel:
     contrasts: int = field(default_factory=lambda: constants.CONTRASTS)
     factor: float = 1.0
 
-    def _on_grid(self) -> Floats:
-        """s(z) on the latent grid, up to a constant factor."""
-        table = win_table(self.trees.candidates, self.contrasts)
-        if self.trees.saturation * self.node_share > constants.SATURATED:
-            return self._on_paths(table)
-        rates = np.tensordot(coupling_weights(self.histogram, self.factor), table, axes=1)
-        return self.trees.saturate(rates, self.node_share)
-
     def _on_paths(self, table: Floats) -> Floats:
         """s(z) in saturated trees, from the win table on every coupling and point of the grid."""
         pool = self.trees.nodes_per_tree / self.trees.saturation
@@ -436,13 +428,8 @@ class RateModel:
     @property
     def variance(self) -> float:
         """Variance of the relative rates."""
-        if self.equal:
-            return 0.0
-        rates, weights = self._on_grid(), latent_grid(self.contrasts).weights
-        mean = (rates * weights).sum()
-        if mean == 0:  # so few nodes that no null feature wins any
-            return 0.0
-        return float(((rates / mean - 1) ** 2 * weights).sum())
+        rates, weights = self.rates(1.0, fine=False)
+        return float(weights @ (rates - 1) ** 2)
 
     @property
     def equal(self) -> bool:
@@ -477,7 +464,14 @@ class RateModel:
         """
         if self.equal:
             return np.ones(1), np.ones(1)
-        grid, values = latent_grid(self.contrasts), self._on_grid()
+        grid, table = latent_grid(self.contrasts), win_table(self.trees.candidates, self.contrasts)
+        if self.trees.saturation * self.node_share > constants.SATURATED:
+            values = self._on_paths(table)
+        else:
+            rates = np.tensordot(coupling_weights(self.histogram, self.factor), table, axes=1)
+            values = self.trees.saturate(rates, self.node_share)
+        if not values.any():  # so few nodes that no null feature wins any
+            return np.ones(1), np.ones(1)
         if fine:
             # Counts of mean λ distinguish rates that differ by 1/√λ, so the grid of max|z| must be
             # as fine; the rates are smooth in it, and interpolated.

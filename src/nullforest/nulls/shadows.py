@@ -25,13 +25,12 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv
 
 from nullforest._util.errors import InputError
-from nullforest._util.search import smallest_true
 from nullforest._util.words import Command
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
+from nullforest.nulls.distribution import Floats, Ints, StratifiedNull, quantile
 from nullforest.nulls.rates import RateModel, TreeLoads
-from nullforest.nulls.tail import Spliced, splice
+from nullforest.nulls.stages import Spliced, splice
 from nullforest.tallies.tally import Tally
 
 # Numerical constants.
@@ -324,12 +323,7 @@ class ShadowNull(StratifiedNull):
         """Count that each feature must exceed."""
         limits = np.zeros(self.n_features, np.int64)
         for members, rescaled in self.tails:
-            end = _quantile(rescaled.base, alpha, 0)
+            end = quantile(rescaled.base, alpha, 0)
             for i, start in zip(members, rescaled.count_at(end - 1).astype(int), strict=True):
-                limits[i] = _quantile(self.distributions[i], alpha, start)
+                limits[i] = quantile(self.distributions[i], alpha, start)
         return limits[self.feature_strata]
-
-
-def _quantile(count: Rescaled | Spliced | BinomialMixture, tail: float, start: int) -> int:
-    """Smallest k with P(count > k) ≤ tail, searched from `start`."""
-    return smallest_true(lambda k: float(count.sf(k)) <= tail, 0, count.largest, start)
