@@ -1,7 +1,8 @@
 """Null distributions of selection counts: one hierarchical count model with three stages.
 
-The stages are the mean, the overdispersion and the tail of the count of a null feature (`stages`). The sources `paper`, `bagged`, `probes` and `shadows` supply its rates; `constants` lists
-what was set by hand. A new null model is a module with a function `from_tally`, named here.
+The stages are the mean, the overdispersion and the tail of the count of a null feature (`stages`).
+The sources `paper`, `bagged`, `probes` and `shadows` supply its rates; `constants` lists what was
+set by hand. A new null model is a module with a function `from_tally`, named here.
 """
 
 from __future__ import annotations

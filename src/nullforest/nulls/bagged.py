@@ -76,11 +76,6 @@ def from_tally(tally: Tally) -> StratifiedNull:
             "The bagged null model needs the couplings of the nodes, which this tally does not "
             "hold. Take the tally from the fitted forest (nullforest.tally)."
         )
-    if tally.candidates is None:
-        raise InputError(
-            "The bagged null model needs the number of features compared at each node. Give "
-            "candidates when the tally is made."
-        )
     varying, trees = tally.varying, TreeLoads.of(tally)
     counts, all_couplings = tally.counts[varying], tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())

@@ -190,7 +190,7 @@ class StratifiedNull(NullDistribution):
         notes: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
-        self.distributions: Sequence[BinomialMixture | Spliced | Rescaled] = list(distributions)
+        self.distributions = list(distributions)
         self.feature_strata: Ints = feature_strata
         self.varying = None if varying is None or varying.all() else varying
         tested = feature_strata if self.varying is None else feature_strata[self.varying]

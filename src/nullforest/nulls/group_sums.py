@@ -24,7 +24,6 @@ probability: no p-value is too small by it.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +63,6 @@ class SumNull(NullDistribution):
         self.kind = kind
         self.largest = total.largest
         self.rest_variance = rest_variance
-        self.n_units = sum(number for _, _, number in units)
         self._beyond = float(sum(number * beyond for _, beyond, number in units))
         self._table = LatticeTable(total)
         #: Where the weights are centred, and the logarithm of their sum.
@@ -126,10 +124,6 @@ class SumNull(NullDistribution):
         at = np.asarray(k, float)
         tail = np.where(at >= self.largest, 0.0, self._probabilities(at, upper=True))
         return np.where(at < 0, 1.0, np.minimum(tail + self._beyond, 1.0))
-
-    def describe(self) -> dict[str, Any]:
-        """Parameters of the null distribution."""
-        return {**super().describe(), "units": self.n_units}
 
 
 def group_null(

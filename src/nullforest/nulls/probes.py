@@ -82,26 +82,14 @@ class Basis(Enum):
 
 @dataclass(frozen=True)
 class NullSample:
-    """Wins of the null columns of one stratum, equal ones merged.
+    """Wins of the null columns of one stratum, equal ones merged."""
 
-    Attributes
-    ----------
-    wins, thinning : (I,)
-        Distinct wins W and thinning probabilities q.
-    number : (I,) int
-        How many columns have them.
-    weights, squares : (I,)
-        Sums of the columns' Horvitz–Thompson weights, and of the squares of these.
-    couplings : (B,) int
-        Couplings of the nodes that they won.
-    """
-
-    wins: Ints
-    thinning: Floats
-    number: Ints
-    weights: Floats
-    squares: Floats
-    couplings: Ints
+    wins: Ints  # (I,) distinct wins W
+    thinning: Floats  # (I,) their thinning probabilities q
+    number: Ints  # (I,) how many columns have them
+    weights: Floats  # (I,) sum of the columns' Horvitz–Thompson weights
+    squares: Floats  # (I,) sum of the squares of these
+    couplings: Ints  # (B,) couplings of the nodes that they won
 
     def thinned(self, scale: ArrayLike, shares: ArrayLike = 1.0) -> BinomialMixture:
         """Counts of a null feature when the thinning is multiplied by `scale`.
@@ -225,12 +213,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
             Setting("null", "bagged"),
             ".",
         )
-    if tally.candidates is None:
-        raise InputError(
-            "The probe null model needs the number of features compared at each node. Give "
-            "candidates when the tally is made."
-        )
-    varying = tally.varying
+    varying, trees = tally.varying, TreeLoads.of(tally)
     names, numbers = probes.feature_strata[varying], np.zeros(1, np.int64)
     if names.min() == names.max():  # nearly always; avoids sorting a million features
         names = names[:1]
@@ -260,7 +243,6 @@ def from_tally(tally: Tally) -> StratifiedNull:
     correlated = float(np.clip((probes.mean_r2 - low) / (high - low), 0.0, 1.0))
     no_effect = constants.NO_EFFECT
     no_effect += correlated * (constants.NO_EFFECT_CORRELATED - no_effect)
-    trees = TreeLoads.of(tally)
     distributions = []
     for bulk, sample, observed in zip(bulks, samples, counts, strict=True):
         # Rates in the bagged null model, with the couplings of the nodes that the probes won.
@@ -297,54 +279,35 @@ def from_tally(tally: Tally) -> StratifiedNull:
                 ").",
             ),
         )
-    null = StratifiedNull(
-        "probes",
-        distributions,
-        strata,
-        varying=varying,
-        notes=tuple(notes),
-    )
+    null = StratifiedNull("probes", distributions, strata, varying=varying, notes=tuple(notes))
     # Computed when asked for: a forest that settles is tested many times. Without the tally, which
     # its null distribution must not keep alive.
-    null.diagnostics = partial(
-        _diagnostics,
-        null,
-        distributions,
-        samples,
-        counts,
-        probes.mean_r2,
-        partial(
-            dispersion,
-            nodes=tally.nodes_per_tree,
-            pools=tally.pool_per_tree,
-            n_features=tally.n_varying,
-        ),
-    )
+    trees_of = tally.nodes_per_tree, tally.pool_per_tree
+    null.diagnostics = partial(_diagnostics, null, samples, counts, probes.mean_r2, *trees_of)
     return null
 
 
 def _diagnostics(
     null: StratifiedNull,
-    distributions: list[Spliced],
     samples: list[NullSample],
     counts: list[Ints],
     mean_r2: float,
-    dispersion_of: Callable[[Ints], float],
+    nodes: Ints,
+    pools: Ints,
 ) -> dict[str, Any]:
     """What the null distribution says about the forest and its probes."""
-    shares = [pi0(d.bulk, observed) for d, observed in zip(distributions, counts, strict=True)]
-    expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
+    expected = null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples]
     mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
-    limits = [quantile(distribution, level) for distribution in distributions]
-    below = [n[n <= limit] for n, limit in zip(counts, limits, strict=True)]
+    pairs = list(zip(null.distributions, counts, strict=True))
+    below = np.concatenate([n[n <= quantile(d, level)] for d, n in pairs])
     return {
-        "pi0": float(null.shares @ shares),
-        "dispersion": dispersion_of(np.concatenate(below)),
+        "pi0": float(null.shares @ [pi0(d.bulk, n) for d, n in pairs]),
+        "dispersion": dispersion(below, nodes, pools, null.n_features),
         "probes": sum(int(sample.number.sum()) for sample in samples),
         "mean_r2": mean_r2,
         "strata": len(samples),
-        "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
-        "extrapolated_below": max(d.extrapolated_below for d in distributions),
+        "probe_to_feature_ratio": float(expected) / mean if mean > 0 else float("nan"),
+        "extrapolated_below": max(d.extrapolated_below for d, _ in pairs),
     }
 
 

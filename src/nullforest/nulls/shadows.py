@@ -74,9 +74,9 @@ def from_tally(tally: Tally) -> StratifiedNull:
     tails, distributions = [], np.empty(n, object)
     for number in np.unique(group).tolist():
         members = np.flatnonzero(group == number)
-        used = members if number else np.arange(n)
-        rates = RateModel(couplings[used].sum(0), trees, won)
-        base, base_scale = _standardised(wins, moments, used, rates)
+        columns = members if number else np.arange(n)
+        rates = RateModel(couplings[columns].sum(0), trees, won)
+        base, base_scale = _standardised(wins, moments, columns, rates)
         scales = Scale(moments.mean[members], moments.deviation[members])
         tails.append((members, Rescaled(base, base_scale, scales)))
         for i, *scale in zip(members, scales.mean.tolist(), scales.deviation.tolist(), strict=True):
@@ -99,22 +99,12 @@ def from_tally(tally: Tally) -> StratifiedNull:
 
 
 class Moments(NamedTuple):
-    """Mean and standard deviation of each feature's count under the null.
+    """Mean and standard deviation of each feature's count under the null."""
 
-    Attributes
-    ----------
-    mean : (F,)
-        Mean count of the feature's shadows, shrunk towards that of the stratum.
-    deviation : (F,)
-        Standard deviation of a count about it, with the uncertainty of the mean.
-    rest_mean, rest_deviation : (k, F)
-        Mean and deviation for each shadow by the other shadows of its feature.
-    """
-
-    mean: Floats
-    deviation: Floats
-    rest_mean: Floats
-    rest_deviation: Floats
+    mean: Floats  # (F,) of the feature's shadows, shrunk towards that of the stratum
+    deviation: Floats  # (F,) of a count about it, with the uncertainty of the mean
+    rest_mean: Floats  # (k, F) for each shadow by the other shadows of its feature
+    rest_deviation: Floats  # (k, F)
 
 
 def moments_of(wins: Ints, strata: Ints) -> Moments:

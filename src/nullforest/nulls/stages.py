@@ -75,6 +75,10 @@ def estimate_scale(
 ) -> float:
     """The scale at which the counts in the bulk have the mean that the model expects there.
 
+    It is the largest such scale, so that features which can never be selected do not lower it. The
+    search ends: upwards the model at last expects more than the largest count, downwards less than
+    the pseudo-count, and the bracket between the two is halved.
+
     Parameters
     ----------
     models : scale -> list of BinomialMixture
@@ -85,13 +89,6 @@ def estimate_scale(
         A positive scale at which the model's mean is near that of all counts.
     n_features : int, optional
         Number of features where the bulk is to be wider if they are few; see `bulk_end`.
-
-    Returns
-    -------
-    float
-        The largest such scale, so that features which can never be selected do not lower it. The
-        search ends: upwards the model at last expects more than the largest count, downwards less
-        than the pseudo-count, and the bracket between the two is halved.
 
     Examples
     --------
@@ -152,12 +149,8 @@ def dispersion(counts: Ints, nodes: Ints, pools: Ints, n_features: int) -> float
 def log_likelihood(cells: ArrayLike, observed: Ints) -> Floats:
     """Log-likelihood of the counts given that they lie in the bulk; −∞ where none can.
 
-    Parameters
-    ----------
-    cells : (..., m)
-        Probabilities of the cells of the bulk; one row per model.
-    observed : (m,)
-        Number of features in each cell.
+    From the probabilities of the cells of the bulk, (..., m), one row per model, and the number of
+    features observed in each cell, (m,).
     """
     cells = np.asarray(cells, float)
     bulk = cells.sum(-1, keepdims=True)
@@ -214,12 +207,8 @@ class RandomEffect:
     def average(self, log_likelihood: Floats, no_effect: float) -> tuple[Floats, Floats]:
         """Factors on the rates, and their weights in the average over σ.
 
-        Parameters
-        ----------
-        log_likelihood : (σ,)
-            Of all strata together, which share σ; where no σ suits all, that of this one is used.
-        no_effect : float
-            Prior probability of σ = 0.
+        The likelihood is that of all strata together, which share σ; where no σ suits all, that of
+        this one is used. `no_effect` is the prior probability of σ = 0.
         """
         sigmas = np.array(constants.SIGMAS)
         prior = np.where(sigmas > 0, np.exp(-sigmas / constants.SIGMA_SCALE), 0.0)
@@ -367,8 +356,8 @@ def splice(
         if abs(at - before) > _CLOSE:
             slope = max((ratio - ratio_before) / (at - before), _FLAT)
     error = bulk.excess_variation(edge) / np.sqrt(max(effective_sample_size(edge), 1.0))
-    apart = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), constants.TAIL_SHIFT)
-    outer = (model(np.exp(np.clip(at + x, *np.log(FACTORS)))) for x in (apart, -apart))
+    shift = min(np.sqrt(3.0) * np.hypot(error / slope, misfit), constants.TAIL_SHIFT)
+    outer = (model(np.exp(np.clip(at + x, *np.log(FACTORS)))) for x in (shift, -shift))
     parts = [model(np.exp(at), fine=True), *outer]
     weights = [w / max(part.beyond(edge), _RARE) for w, part in zip((4, 1, 1), parts, strict=True)]
     return Spliced(bulk, BinomialMixture.average(parts, weights), splice_point)

@@ -95,12 +95,6 @@ def levels_of_cuts(
     A cut point lies between two values, so L levels have at most L(L − 1)/2 of them. Where hardly
     any cut point was used only once, all cuts between neighbouring values have been seen.
 
-    Parameters
-    ----------
-    feature, cut : (nodes,) array
-        Feature and cut point of each node of the forest.
-    n_features, n_samples : int
-
     Examples
     --------
     >>> import numpy as np
