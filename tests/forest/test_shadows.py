@@ -13,7 +13,6 @@ from nullforest._util.errors import InputError
 from nullforest.data.shadowed_table import ShadowedTable, permuted_rows, shadowed
 from nullforest.data.targets import as_target
 from nullforest.forest.null_column_budget import FEW_FEATURES, default_copies
-from nullforest.tallies.halves import halves
 
 #: Samples below and above the sizes at which ranks are stored in another way.
 SIZES = (60, 300, 700)
@@ -74,7 +73,7 @@ def test_tallies_with_shadows_add_save_and_halve(tmp_path):
     whole.save(tmp_path / "a.tally")
     assert nf.Tally.load(tmp_path / "a.tally") == whole
     assert pickle.loads(pickle.dumps(whole)) == whole
-    first, second = halves(whole)
+    first, second = whole.halves()
     np.testing.assert_array_equal(first.shadows.wins + second.shadows.wins, whole.shadows.wins)
     other = nf.grow(X, y, trees=25, seed=1, probe_seed=1, **settings).tally
     with pytest.raises(InputError, match="different shadows"):

@@ -13,7 +13,6 @@ from fuzz.library import small_forest
 from fuzz.outcomes import check_sentence
 from nullforest.data.readers.tables import read_table
 from nullforest.datasets.simulate.cortical_surface import read_mesh
-from nullforest.tallies.halves import halves
 from nullforest.tallies.null_columns import NullColumns
 
 X = np.random.default_rng(0).normal(size=(30, 6))
@@ -139,7 +138,7 @@ def test_forests_of_any_size_have_halves(counts):
     nodes = np.full(5, sum(counts) // 5)
     nodes[0] += sum(counts) % 5
     whole = nf.Tally.from_counts(counts, nodes_per_tree=nodes, n_samples=9)
-    first, second = halves(whole)
+    first, second = whole.halves()
     assert (first.counts >= 0).all()
     assert (second.counts >= 0).all()
     assert first.counts.sum() == first.n_nodes

@@ -12,7 +12,6 @@ import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import bagged
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.bulk import bulk_end
 from nullforest.nulls.rates import (
     COUPLINGS,
     TABLE_COUPLINGS,
@@ -23,6 +22,7 @@ from nullforest.nulls.rates import (
     relative_to_mean,
     win_table,
 )
+from nullforest.nulls.stages import bulk_end
 from nullforest.tallies.tally import N_COUPLING_BINS
 from nulls.forests import associated_rates, nodes_like, tally_of
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import nullforest as nf
 from nullforest.nulls.group_sums import group_null
 from nullforest.selection.error_rates import ERROR_RATES, decide
-from nullforest.tallies.halves import halves
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 120))
@@ -119,7 +118,7 @@ def test_they_add_halve_and_survive_the_disk(forest, tmp_path):
     tally = with_constants(TALLIES[forest], [0, 7, 30])
     tally.save(tmp_path / "a")
     assert nf.Tally.load(tmp_path / "a") == tally
-    first, second = halves(tally)
+    first, second = tally.halves()
     assert first.n_constant == (first + second).n_constant == 3
     with pytest.raises(nf.InputError, match="constant features"):
         first + replace(second, n_constant=0)

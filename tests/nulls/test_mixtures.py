@@ -12,7 +12,7 @@ from nullforest.nulls import _binomial
 from nullforest.nulls.binomial_mixture import _CELL as CELL
 from nullforest.nulls.binomial_mixture import _RARE as RARE
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
-from nullforest.nulls.tail import Spliced
+from nullforest.nulls.stages import Spliced
 
 components = st.lists(
     st.tuples(st.integers(0, 25), st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=6

@@ -12,9 +12,9 @@ import nullforest as nf
 from naive import nulls as naive
 from nullforest.nulls import constants, probes
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.bulk import RandomEffect, estimate_scale
 from nullforest.nulls.probes import NullSample
-from nullforest.nulls.tail import last_with
+from nullforest.nulls.rates import RateModel, TreeLoads
+from nullforest.nulls.stages import RandomEffect, estimate_scale, splice
 from nulls.forests import associated_rates, probes_of, tally_of
 
 
@@ -37,6 +37,14 @@ def sample_of(wins, thinning, weights=None):
     return NullSample(np.asarray(wins), *each, np.zeros(18, int))
 
 
+def splice_point(sample, size, end):
+    """Splice point of a sample in a forest without competition, whose tail is not fitted."""
+    trees = TreeLoads(np.ones(1), np.ones(1), 1, end, 1, float(end), 1.0, 1.0)
+    rates = RateModel(np.zeros(18, int), trees, 1.0)
+    bulk, size_beyond = sample.thinned(1.0), sample.effective_sample_size()
+    return splice(bulk, size_beyond, end, size, 0.0, rates).splice_point
+
+
 def test_thinning_is_the_double_loop():
     rng = np.random.default_rng(0)
     wins, weights = rng.poisson(12 * rng.gamma(2, 0.5, 60)), rng.uniform(0.5, 3, 60)
@@ -54,18 +62,18 @@ def test_effective_sample_size_is_the_plain_variance():
     sample = sample_of(wins, 0.3, weights)
     k = [0, 3, 8, 15, 22]
     expected = [naive.effective_sample_size(i, wins.tolist(), 0.3, weights.tolist()) for i in k]
-    found = [sample.effective_sample_size(i) for i in k]
+    found = [sample.effective_sample_size()(i) for i in k]
     np.testing.assert_allclose(found, expected, rtol=0.02)
     for least in (5, 20, 60):
-        last = last_with(least, sample.effective_sample_size, 60)
-        before, after = (sample.effective_sample_size(i) for i in (last, last + 1))
+        last = splice_point(sample, least, 60)
+        before, after = (sample.effective_sample_size()(i) for i in (last, last + 1))
         assert before >= least > after
 
 
 def test_effective_sample_size_is_infinite_where_every_column_exceeds_the_count():
     sample = sample_of(np.full(60, 30), 1.0)
-    assert [sample.effective_sample_size(k) for k in (0, 29, 30, 31)] == [np.inf, np.inf, 0, 0]
-    assert last_with(25, sample.effective_sample_size, 31) == 29
+    assert [sample.effective_sample_size()(k) for k in (0, 29, 30, 31)] == [np.inf, np.inf, 0, 0]
+    assert splice_point(sample, 25, 31) == 29
 
 
 @pytest.mark.parametrize("mean", [100.0, 1000.0])
@@ -164,12 +172,10 @@ def test_extrapolated_tail_holds_the_level():
 
 def test_note_is_given_where_the_tail_is_extrapolated():
     null = probes.from_tally(forest(np.random.default_rng(4)))
-    assert null.tail_note(0.05) is None
-    note = null.tail_note(1e-5)
-    assert note is not None
-    assert "extrapolated" in note
+    assert null.notes_at(0.05) == null.notes
+    assert "extrapolated" in null.notes_at(1e-5)[-1]
     with pytest.raises(nf.InputError):
-        null.tail_note(2.0)
+        null.notes_at(2.0)
 
 
 def test_strata_are_tested_with_their_own_probes():
@@ -242,7 +248,7 @@ def test_too_few_probes_or_wins_leave_the_bagged_model(wins):
     assert "the bagged null model" in null.notes[0]
     # Four standard errors of the mean of 1 000 Poisson counts, half of them beyond the bulk.
     assert null.mean == pytest.approx(3, abs=4 * np.sqrt(3 / 500))
-    assert null.tail_note(0.05) is not None
+    assert "extrapolated" in null.notes_at(0.05)[-1]
 
 
 def test_counts_beyond_what_the_probes_wins_allow_leave_the_bagged_model():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import nullforest as nf
-from nullforest.tallies.halves import halves
 
 TREES, HALVES = 150, 1500
 
@@ -40,7 +39,7 @@ def by_tree(data, whole):
 def test_halves_add_to_the_whole(data, trees, settings):
     tally = nf.grow(*data, trees=trees, keep_trees=False, **settings).tally
     for seed in range(3):
-        first, second = halves(tally, seed)
+        first, second = tally.halves(seed)
         assert (first.n_trees, second.n_trees) == ((trees + 1) // 2, trees // 2)
         for half in (first, second):
             assert half.counts.sum() == half.nodes_per_tree.sum()
@@ -62,20 +61,20 @@ def test_halves_add_to_the_whole(data, trees, settings):
 
 def test_a_tally_read_elsewhere_has_halves():
     tally = nf.Tally.from_counts([40, 3, 1], nodes_per_tree=[4] * 11, n_samples=20)
-    first, second = halves(tally)
+    first, second = tally.halves()
     assert (first.couplings, first.probes) == (None, None)
     assert (first.counts + second.counts).tolist() == [40, 3, 1]
 
 
 def test_a_seed_gives_one_split_and_another_seed_another(whole):
-    again = halves(whole, 0)[0]
-    assert halves(whole, 0)[0] == again
-    assert halves(whole, 1)[0] != again
+    again = whole.halves(0)[0]
+    assert whole.halves(0)[0] == again
+    assert whole.halves(1)[0] != again
 
 
 def test_one_tree_has_no_halves(data):
     with pytest.raises(nf.InputError, match="one tree has no halves"):
-        halves(nf.grow(*data, trees=1).tally)
+        nf.grow(*data, trees=1).tally.halves()
 
 
 @pytest.mark.parametrize("what", ["counts", "wins"])
@@ -88,7 +87,7 @@ def test_halves_vary_as_random_halves_of_the_trees_do(whole, by_tree, what):
     for _ in range(HALVES):  # naive: half of the trees, without replacement
         half = rng.permutation(TREES)[: TREES // 2]
         slow.append(sum(each[tree] for tree in half))
-    first = [halves(whole, seed)[0] for seed in range(HALVES)]
+    first = [whole.halves(seed)[0] for seed in range(HALVES)]
     fast = [half.counts if what == "counts" else half.probes.wins for half in first]
     seen = total > 0
     # A mean over R halves has the standard error √(variance / R); five of the difference of two.

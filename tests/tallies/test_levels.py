@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import nullforest as nf
 from nullforest.data.rank_table import RankTable
-from nullforest.tallies.levels import levels_of_data
+from nullforest.tallies.favoured_columns import levels_of_data
 
 RNG = np.random.default_rng(0)
 COLUMNS = np.column_stack(

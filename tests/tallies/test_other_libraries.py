@@ -22,8 +22,8 @@ from sksurv.util import Surv
 import nullforest as nf
 from naive import foreign_forests as naive
 from naive.null_counts import sklearn_counts
+from nullforest.tallies.favoured_columns import column_trend
 from nullforest.tallies.tally import COUPLING_EDGES
-from nullforest.tallies.trend import column_trend
 
 S, F = 150, 24
 X, y = make_classification(S, F, n_informative=4, weights=[0.7], random_state=0)

@@ -31,7 +31,7 @@ from nullforest.run.run import Run
 from nullforest.run.schedule import Question
 from nullforest.selection.error_rates import ErrorRate
 from nullforest.selection.selection import Selection, select
-from nullforest.tallies.levels import mixed_levels
+from nullforest.tallies.favoured_columns import mixed_levels
 from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.readers import tally as take_tally
 from nullforest.tallies.tally import Tally

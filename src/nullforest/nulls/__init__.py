@@ -1,19 +1,20 @@
 """Null distributions of selection counts: one hierarchical count model with three stages.
 
-The stages are the mean and the overdispersion (`bulk`) and the tail (`tail`) of the count of a null
-feature. The sources `paper`, `bagged`, `probes` and `shadows` supply its rates; `constants` lists
-what was set by hand. A new null model is a module with a function `from_tally`, named here.
+The stages are the mean, the overdispersion and the tail of the count of a null feature (`stages`).
+The sources `paper`, `bagged`, `probes` and `shadows` supply its rates; `constants` lists what was
+set by hand. A new null model is a module with a function `from_tally`, named here.
 """
 
 from __future__ import annotations
 
 import weakref
+from importlib import import_module
 from typing import Literal
 
 from nullforest._util.errors import InputError
-from nullforest.nulls import bagged, paper, probes, shadows
+from nullforest.nulls import probes
 from nullforest.nulls.distribution import Null, NullDistribution
-from nullforest.tallies.levels import mixed_levels
+from nullforest.tallies.favoured_columns import mixed_levels
 from nullforest.tallies.tally import Tally
 
 Kind = Literal["auto", "probes", "shadows", "bagged", "paper"]
@@ -81,11 +82,10 @@ def null(tally: Tally, kind: Kind = "auto") -> Null:
         _estimated[number] = forgotten, {}
     by_model = _estimated[number][1]
     if model not in by_model:
-        if model == "paper":
-            by_model[model] = paper.from_tally(tally, best=bool(mixed) or best == "paper")
-        else:
-            source = {"probes": probes, "shadows": shadows, "bagged": bagged}[model]
-            by_model[model] = source.from_tally(tally)
+        # Beside the default, null models are imported when they are asked for.
+        source = probes if model == "probes" else import_module(f"nullforest.nulls.{model}")
+        best_is_paper = {"best": bool(mixed) or best == "paper"} if model == "paper" else {}
+        by_model[model] = source.from_tally(tally, **best_is_paper)
         if mixed:
             by_model[model].notes = (
                 f"{mixed} These p-values are not valid.",

@@ -27,10 +27,16 @@ from nullforest._util.errors import InputError
 from nullforest._util.words import GROW, Sentence, Setting
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.bulk import NEGLIGIBLE, bulk_end, estimate_scale, log_likelihood, pi0
 from nullforest.nulls.distribution import Ints, StratifiedNull
-from nullforest.nulls.paper import dispersion, expected_dispersion
 from nullforest.nulls.rates import RateModel, TreeLoads, relative_to_mean
+from nullforest.nulls.stages import (
+    NEGLIGIBLE,
+    bulk_end,
+    dispersion,
+    estimate_scale,
+    log_likelihood,
+    pi0,
+)
 from nullforest.tallies.tally import Tally
 
 
@@ -70,11 +76,6 @@ def from_tally(tally: Tally) -> StratifiedNull:
             "The bagged null model needs the couplings of the nodes, which this tally does not "
             "hold. Take the tally from the fitted forest (nullforest.tally)."
         )
-    if tally.candidates is None:
-        raise InputError(
-            "The bagged null model needs the number of features compared at each node. Give "
-            "candidates when the tally is made."
-        )
     varying, trees = tally.varying, TreeLoads.of(tally)
     counts, all_couplings = tally.counts[varying], tally.couplings.sum(0, dtype=np.int64)
     cutoff = int(counts.max())
@@ -97,7 +98,9 @@ def from_tally(tally: Tally) -> StratifiedNull:
         varying=varying,
         diagnostics={
             "pi0": pi0(average, counts),
-            "dispersion": dispersion(counts[counts <= cutoff], expected_dispersion(tally)),
+            "dispersion": dispersion(
+                counts[counts <= cutoff], tally.nodes_per_tree, tally.pool_per_tree, len(counts)
+            ),
             "coupling_factor": factor,
         },
         notes=_notes(tally, trees.saturation),

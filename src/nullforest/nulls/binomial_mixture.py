@@ -24,9 +24,7 @@ _LONGEST_TABLE = 4096  # counts; a longer table costs more than the few counts t
 _RARE = 1e-3  # expected counts below it are not distinguished: two such features in 1e6 count two
 _TINY = np.finfo(float).tiny
 _FEW_COUNTS = 512  # so many probabilities cost less than tails, where these must be computed
-_NEAR_ONE = (
-    0.5  # below it a component of 20 trials or more, as merged ones are, loses less than 1e-6
-)
+_NEAR_ONE = 0.5  # below it a component of 20 trials or more, as merged ones, loses less than 1e-6
 _CELL = 0.15  # of √λ + log √λ, within which rates are merged: 0.3 standard deviations of a count
 
 
@@ -211,13 +209,7 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
     √λ + log √λ lies in the same cell are replaced by the two-point Gauss rule with their mass,
     mean, variance and third moment; the distribution of the counts then differs by the fourth
     order of the cell's width.
-
-    Parameters
-    ----------
-    rates, weights : (N,)
-        Rates in units of `mean`, and their probabilities.
-    mean : float
-        The largest expected count at which the result will be used.
+    `mean` is the largest expected count at which the result will be used; rates are in units of it.
     """
     order = np.argsort(rates)
     rates, weights = rates[order], weights[order]
@@ -227,14 +219,14 @@ def merge_rates(rates: Floats, weights: Floats, mean: float) -> tuple[Floats, Fl
     start = np.flatnonzero(np.concatenate([[True], np.diff(cell) > 0]))
     size = np.diff(np.append(start, len(rates)))
     mass = np.add.reduceat(weights, start)
-    used = np.repeat(mass > 0, size)
-    rates, weights, size, mass = rates[used], weights[used], size[mass > 0], mass[mass > 0]
+    occupied = np.repeat(mass > 0, size)
+    rates, weights, size, mass = rates[occupied], weights[occupied], size[mass > 0], mass[mass > 0]
     start = np.cumsum(size) - size
     centre = np.add.reduceat(weights * rates, start) / mass
-    apart = rates - np.repeat(centre, size)
-    spread = np.sqrt(np.add.reduceat(weights * apart**2, start) / mass)
+    deviations = rates - np.repeat(centre, size)
+    spread = np.sqrt(np.add.reduceat(weights * deviations**2, start) / mass)
     scale = np.where(spread > 1e-12 * centre, spread, np.inf)  # smaller is rounding
-    skew = np.add.reduceat(weights * (apart / np.repeat(scale, size)) ** 3, start) / mass
+    skew = np.add.reduceat(weights * (deviations / np.repeat(scale, size)) ** 3, start) / mass
     root = np.sqrt(skew**2 + 4)
     upper, lower = centre + spread * (skew + root) / 2, centre + spread * (skew - root) / 2
     share = (1 - skew / root) / 2

@@ -16,7 +16,7 @@ from nullforest._util.words import AUDIT, Command, Sentence
 if TYPE_CHECKING:
     from nullforest.nulls.binomial_mixture import BinomialMixture
     from nullforest.nulls.shadows import Rescaled
-    from nullforest.nulls.tail import Spliced
+    from nullforest.nulls.stages import Spliced
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,6 +42,9 @@ class NullDistribution(ABC):
         Whether each feature varies; None where all do.
     feature_strata : (F,) int or None
         Stratum of each feature; None where all features have one null distribution.
+    distributions : sequence
+        Distribution of the count in each stratum (`mean`, `sf`, `pmf`, `largest`), where there are
+        strata.
     notes : tuple of str
         Sentences that a reader of the result should see.
     """
@@ -51,6 +54,7 @@ class NullDistribution(ABC):
     largest: int
     varying: NDArray[np.bool_] | None = None
     feature_strata: Ints | None = None
+    distributions: Sequence[Any] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -72,7 +76,7 @@ class NullDistribution(ABC):
         A feature is selected when its count is *greater* than the threshold.
         """
         check_alpha(alpha)
-        return smallest_true(lambda k: float(self.sf(k)) <= alpha, 0, self.largest, start=0)
+        return quantile(self, alpha)
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed at the level `alpha`."""
@@ -84,7 +88,7 @@ class NullDistribution(ABC):
         return float(self.n_features * self.sf(threshold))
 
     def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
-        """Probability of each feature's count or a larger one under the null.
+        """Probability of each feature's count or a larger one, each in its own stratum.
 
         Parameters
         ----------
@@ -95,13 +99,22 @@ class NullDistribution(ABC):
             uniform on average but may exceed the level; plain ones never do.
         """
         counts = np.asarray(counts)
-        values, place = np.unique(counts, return_inverse=True)
-        p = self.sf(values - 1)
-        if mid:
-            p = p - 0.5 * self.pmf(values)
-        # Only a count above the largest possible one has probability zero; others may underflow.
-        p = np.where(values <= self.largest, np.maximum(p, np.finfo(float).tiny), p)
-        p = np.asarray(p[place].reshape(counts.shape))
+        several, strata = len(self.distributions) > 1, self.feature_strata
+        if several and strata is not None and counts.shape != strata.shape:
+            raise InputError(
+                f"These features are tested in {len(self.distributions)} strata; give one count "
+                f"for each of the {len(strata)} features, in their order."
+            )
+        p = np.empty(counts.shape)
+        for number, count in enumerate(self.distributions or (self,)):
+            members = strata == number if several else ...
+            values, place = np.unique(counts[members], return_inverse=True)
+            tail = count.sf(values - 1)
+            if mid:
+                tail = tail - 0.5 * count.pmf(values)
+            # Only a count above the largest possible one has probability 0; others may underflow.
+            tail = np.where(values <= count.largest, np.maximum(tail, np.finfo(float).tiny), tail)
+            p[members] = tail[place].reshape(counts[members].shape)
         return p if self.varying is None else np.where(self.varying, p, counts <= 0)
 
     def expected_counts(self) -> Floats:
@@ -114,18 +127,10 @@ class NullDistribution(ABC):
         """Null distribution of one stratum alone."""
         return self
 
-    def tail_note(self, alpha: float, share: float = 0.0) -> str | None:
-        """Sentence for a level `alpha` at which the tail is extrapolated, else None.
-
-        None too where that concerns less than a `share` of the features.
-        """
-        check_alpha(alpha)
-        return None
-
     def notes_at(self, alpha: float) -> tuple[str, ...]:
         """Sentences that a reader of p-values near `alpha` should see."""
-        note = self.tail_note(alpha, MANY)
-        return self.notes if note is None else (*self.notes, note)
+        check_alpha(alpha)
+        return self.notes
 
     def scaled(self, factor: float) -> NullDistribution | None:
         """Null distribution for `factor` times as many such trees; None where it is not known."""
@@ -185,14 +190,14 @@ class StratifiedNull(NullDistribution):
         notes: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
-        self.distributions: list[BinomialMixture | Spliced | Rescaled] = list(distributions)
+        self.distributions = list(distributions)
         self.feature_strata: Ints = feature_strata
         self.varying = None if varying is None or varying.all() else varying
         tested = feature_strata if self.varying is None else feature_strata[self.varying]
         self.n_features = len(tested)
-        sizes = np.bincount(tested, minlength=len(self.distributions))
+        sizes = np.bincount(tested, minlength=len(distributions))
         self.shares: Floats = sizes / self.n_features
-        self.largest = max(d.largest for d in self.distributions)
+        self.largest = max(d.largest for d in distributions)
         self.diagnostics: dict[str, Any] | Callable[[], dict[str, Any]] = diagnostics or {}
         self.notes = notes
 
@@ -216,22 +221,6 @@ class StratifiedNull(NullDistribution):
         size = np.count_nonzero(self.feature_strata == number)
         return StratifiedNull(self.kind, [self.distributions[number]], np.zeros(size, np.int64))
 
-    def pvalues(self, counts: ArrayLike, *, mid: bool = False) -> Floats:
-        """Probability of each feature's count or a larger one, each in its own stratum."""
-        counts = np.asarray(counts)
-        if len(self.distributions) == 1:
-            return super().pvalues(counts, mid=mid)
-        if counts.shape != self.feature_strata.shape:
-            raise InputError(
-                f"These features are tested in {len(self.distributions)} strata; give one count "
-                f"for each of the {len(self.feature_strata)} features, in their order."
-            )
-        p = np.empty(len(counts))
-        for number in range(len(self.distributions)):
-            members = self.feature_strata == number
-            p[members] = self.stratum(number).pvalues(counts[members], mid=mid)
-        return p if self.varying is None else np.where(self.varying, p, counts <= 0)
-
     def expected_counts(self) -> Floats:
         """Expected count of each feature under the null: the mean of its stratum."""
         means = np.array([d.mean for d in self.distributions])[self.feature_strata]
@@ -239,25 +228,27 @@ class StratifiedNull(NullDistribution):
 
     def thresholds(self, alpha: float) -> Ints:
         """Count that each feature must exceed for every stratum to be held at `alpha`."""
-        by_stratum = [self.stratum(i).threshold(alpha) for i in range(len(self.distributions))]
-        return np.array(by_stratum, np.int64)[self.feature_strata]
+        check_alpha(alpha)
+        limits = [quantile(distribution, alpha) for distribution in self.distributions]
+        return np.array(limits, np.int64)[self.feature_strata]
 
-    def tail_note(self, alpha: float, share: float = 0.0) -> str | None:
-        """Sentence for a level `alpha` at which the tail is extrapolated, else None."""
+    def notes_at(self, alpha: float) -> tuple[str, ...]:
+        """Sentences for a reader of p-values near `alpha`, which may be extrapolated."""
         check_alpha(alpha)
         levels = np.array([d.extrapolated_below for d in self.distributions])
         beyond = levels > alpha
         concerned = float(self.shares[beyond].sum())
-        if concerned == 0 or concerned < share:
-            return None
+        if concerned < MANY:
+            return self.notes
         of_whom = "" if concerned == 1 else f" of {concerned:.0%} of the features"
         largest = levels[beyond].max()
         which = "All p-values" if largest >= 1 else f"p-values below {largest:.2g}"
-        return Sentence(
+        note = Sentence(
             f"{which}{of_whom} are extrapolated and approximate. An audit (",
             self.audited_by,
             ") measures the false positive rate on these data.",
         )
+        return (*self.notes, note)
 
     def scaled(self, factor: float) -> StratifiedNull:
         """Null distribution for `factor` times as many such trees."""
@@ -277,3 +268,8 @@ def check_alpha(alpha: float) -> None:
         raise InputError(
             f"alpha = {alpha!r:.60} is not an error rate; give a number between 0 and 1."
         )
+
+
+def quantile(count: Any, tail: float, start: int = 0) -> int:
+    """Smallest k with P(count > k) ≤ tail, searched from `start`."""
+    return smallest_true(lambda k: float(count.sf(k)) <= tail, 0, count.largest, start)

@@ -24,19 +24,17 @@ probability: no p-value is too small by it.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from nullforest._util.errors import InputError
-from nullforest._util.search import smallest_true
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull
+from nullforest.nulls.distribution import Floats, NullDistribution, StratifiedNull, quantile
 from nullforest.nulls.paper import PaperNull
-from nullforest.nulls.tail import Spliced
+from nullforest.nulls.stages import Spliced
 from nullforest.nulls.tilted_sums import LatticeTable, UnitSum
 
 _CUT = 1e-18  # tail at which one feature's count is truncated; it is added to every probability
@@ -65,7 +63,6 @@ class SumNull(NullDistribution):
         self.kind = kind
         self.largest = total.largest
         self.rest_variance = rest_variance
-        self.n_units = sum(number for _, _, number in units)
         self._beyond = float(sum(number * beyond for _, beyond, number in units))
         self._table = LatticeTable(total)
         #: Where the weights are centred, and the logarithm of their sum.
@@ -127,10 +124,6 @@ class SumNull(NullDistribution):
         at = np.asarray(k, float)
         tail = np.where(at >= self.largest, 0.0, self._probabilities(at, upper=True))
         return np.where(at < 0, 1.0, np.minimum(tail + self._beyond, 1.0))
-
-    def describe(self) -> dict[str, Any]:
-        """Parameters of the null distribution."""
-        return {**super().describe(), "units": self.n_units}
 
 
 def group_null(
@@ -217,5 +210,5 @@ def unit_sizes(size: int, ratio: float) -> list[tuple[int, float]]:
 def _truncated(single: BinomialMixture | Spliced, size: float) -> tuple[Floats, float]:
     """Probabilities of 0 … K of the count of `size` features that share z, and what is beyond."""
     count = single if size == 1.0 else single.scale_rates(size)
-    end = smallest_true(lambda k: float(count.sf(k)) <= _CUT, 0, count.largest, start=1)
+    end = quantile(count, _CUT, start=1)
     return count.pmf(np.arange(end + 1)), float(count.sf(end))

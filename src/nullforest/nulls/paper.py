@@ -206,25 +206,3 @@ def from_tally(tally: Tally, *, best: bool) -> PaperNull:
         ),
     )
     return null
-
-
-def expected_dispersion(tally: Tally) -> float:
-    """Variance ÷ mean of a feature's count in the paper's null model.
-
-    Each tree adds B_t · Bin(K_t, 1/F_t), B_t ~ Bernoulli(F_t/F), independently of the others.
-    """
-    nodes, pool = tally.nodes_per_tree.astype(float), tally.pool_per_tree.astype(float)
-    mean = nodes / tally.n_varying
-    second = mean * (1 - 1 / pool) + pool / tally.n_varying * (nodes / pool) ** 2
-    return float((second - mean**2).sum() / mean.sum()) if nodes.any() else 1.0
-
-
-def dispersion(counts: Ints, expected: float) -> float:
-    """Variance ÷ mean of some features' counts, relative to that expected by the paper.
-
-    The ratio is near 1 where its assumptions hold and grows with the number of trees, since the
-    sample association of a null feature is the same in all trees.
-    """
-    if len(counts) < 2 or counts.mean() == 0 or expected <= 0:
-        return float("nan")
-    return float(counts.var(ddof=1) / counts.mean()) / expected

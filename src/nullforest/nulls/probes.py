@@ -37,11 +37,17 @@ from nullforest._util.words import MORE_TREES, PERMUTATION_TEST, Sentence, Setti
 from nullforest.nulls import constants
 from nullforest.nulls.bagged import with_estimated_mean
 from nullforest.nulls.binomial_mixture import BinomialMixture, merge_rates
-from nullforest.nulls.bulk import RandomEffect, bulk_end, estimate_scale, pi0
-from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
-from nullforest.nulls.paper import dispersion, expected_dispersion
+from nullforest.nulls.distribution import Floats, Ints, StratifiedNull, quantile
 from nullforest.nulls.rates import RateModel, TreeLoads
-from nullforest.nulls.tail import Spliced, splice
+from nullforest.nulls.stages import (
+    RandomEffect,
+    Spliced,
+    bulk_end,
+    dispersion,
+    estimate_scale,
+    pi0,
+    splice,
+)
 from nullforest.tallies.null_columns import NullColumns
 from nullforest.tallies.tally import Tally
 
@@ -76,26 +82,14 @@ class Basis(Enum):
 
 @dataclass(frozen=True)
 class NullSample:
-    """Wins of the null columns of one stratum, equal ones merged.
+    """Wins of the null columns of one stratum, equal ones merged."""
 
-    Attributes
-    ----------
-    wins, thinning : (I,)
-        Distinct wins W and thinning probabilities q.
-    number : (I,) int
-        How many columns have them.
-    weights, squares : (I,)
-        Sums of the columns' Horvitz–Thompson weights, and of the squares of these.
-    couplings : (B,) int
-        Couplings of the nodes that they won.
-    """
-
-    wins: Ints
-    thinning: Floats
-    number: Ints
-    weights: Floats
-    squares: Floats
-    couplings: Ints
+    wins: Ints  # (I,) distinct wins W
+    thinning: Floats  # (I,) their thinning probabilities q
+    number: Ints  # (I,) how many columns have them
+    weights: Floats  # (I,) sum of the columns' Horvitz–Thompson weights
+    squares: Floats  # (I,) sum of the squares of these
+    couplings: Ints  # (B,) couplings of the nodes that they won
 
     def thinned(self, scale: ArrayLike, shares: ArrayLike = 1.0) -> BinomialMixture:
         """Counts of a null feature when the thinning is multiplied by `scale`.
@@ -126,45 +120,32 @@ class NullSample:
         wins, thinnings, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
         return wins, thinnings, weights
 
-    def effective_sample_size(self, k: int) -> float:
-        """Effective sample size of the estimated tail P(n > k).
+    def effective_sample_size(self) -> Callable[[int], float]:
+        """Effective sample size of the estimated tail P(n > k), for each k.
 
         With P_p the probability that the thinned wins of column p exceed k, the tail is
         t = Σ w P_p / Σ w, with variance Σ w² (P_p − t)² / (Σ w)². The effective sample size is
         t²/variance: for equal weights and P_p of 0 or 1, about the number of columns beyond k.
+        Columns with nearly equal expected counts are taken together.
         """
-        wins, thinning, weights, squares = self._cells
-        above = betainc(k + 1.0, np.maximum(wins - k, 1.0), np.minimum(thinning, 1.0))
-        above = np.where(wins > k, above, 0.0)
-        tail = float(weights @ above / weights.sum())
-        variance = float(squares @ (above - tail) ** 2 / weights.sum() ** 2)
-        if variance > 0:
-            return tail**2 / variance
-        return np.inf if tail > 0 else 0.0  # no column differs: all exceed k, or none does
-
-    @cached_property
-    def _cells(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Wins, thinning, weights and squares of cells of columns with nearly equal wins."""
         expected = self.wins * self.thinning
         cell = np.floor(np.sqrt(expected) / _CELL).astype(np.int64)
         cell = np.unique(cell, return_inverse=True)[1].ravel()
-        weights, squares, wins, mean = (
-            np.bincount(cell, each).astype(float)
-            for each in (
-                self.weights,
-                self.squares,
-                self.weights * self.wins,
-                self.weights * expected,
-            )
-        )
+        summed = (self.weights, self.squares, self.weights * self.wins, self.weights * expected)
+        weights, squares, wins, mean = (np.bincount(cell, part).astype(float) for part in summed)
         wins, mean = wins / weights, mean / weights
         thinning = np.divide(mean, wins, out=np.zeros_like(mean), where=wins > 0)
-        return wins, thinning, weights, squares
 
-    @property
-    def n_columns(self) -> int:
-        """Columns in the sample."""
-        return int(self.number.sum())
+        def size(k: int) -> float:
+            above = betainc(k + 1.0, np.maximum(wins - k, 1.0), np.minimum(thinning, 1.0))
+            above = np.where(wins > k, above, 0.0)
+            tail = float(weights @ above / weights.sum())
+            variance = float(squares @ (above - tail) ** 2 / weights.sum() ** 2)
+            if variance > 0:
+                return tail**2 / variance
+            return np.inf if tail > 0 else 0.0  # no column differs: all exceed k, or none does
+
+        return size
 
     @property
     def mean(self) -> float:
@@ -232,12 +213,7 @@ def from_tally(tally: Tally) -> StratifiedNull:
             Setting("null", "bagged"),
             ".",
         )
-    if tally.candidates is None:
-        raise InputError(
-            "The probe null model needs the number of features compared at each node. Give "
-            "candidates when the tally is made."
-        )
-    varying = tally.varying
+    varying, trees = tally.varying, TreeLoads.of(tally)
     names, numbers = probes.feature_strata[varying], np.zeros(1, np.int64)
     if names.min() == names.max():  # nearly always; avoids sorting a million features
         names = names[:1]
@@ -267,23 +243,28 @@ def from_tally(tally: Tally) -> StratifiedNull:
     correlated = float(np.clip((probes.mean_r2 - low) / (high - low), 0.0, 1.0))
     no_effect = constants.NO_EFFECT
     no_effect += correlated * (constants.NO_EFFECT_CORRELATED - no_effect)
-    trees = TreeLoads.of(tally)
     distributions = []
     for bulk, sample, observed in zip(bulks, samples, counts, strict=True):
-        rates = _rates(tally, trees, bulk.sample)
+        # Rates in the bagged null model, with the couplings of the nodes that the probes won.
+        couplings = bulk.sample.couplings
+        if couplings.sum() == 0 and tally.couplings is not None:
+            couplings = tally.couplings.sum(0, dtype=np.int64)
+        mean = bulk.sample.mean if len(bulk.sample.wins) else 0.0
+        won = float(np.clip(mean * tally.n_varying / trees.n_nodes, 0.0, 1.0)) or 1.0
+        rates = RateModel(couplings, trees, won)
         if bulk.effect is None:
             if bulk.basis is Basis.ABOVE_ONE:
                 rates = rates.with_variance(bulk.sample.rate_variance)
             model = with_estimated_mean(rates, observed)
             distributions.append(Spliced(model, model, -1))
             continue
-        more = constants.MISFIT_PER_RATIO * np.log(max(sample.mean / bulk.sample.mean, 1.0))
+        more = constants.MISFIT_PER_RATIO * np.log(max(sample.mean / mean, 1.0))
         largest = constants.LARGEST_MISFIT
         misfit = min(float(np.hypot(constants.MISFIT, more)), largest)
         misfit += correlated * (largest - misfit)
         mixture = bulk.sample.thinned(*bulk.effect.average(joint, no_effect))
         end = bulk.sample.thinned(1.0).quantile(_SMALLEST_TAIL) + 1
-        size = bulk.sample.effective_sample_size
+        size = bulk.sample.effective_sample_size()
         distributions.append(splice(mixture, size, end, constants.SPLICE_SIZE, misfit, rates))
     bases = dict.fromkeys(bulk.basis for bulk in bulks if bulk.basis is not Basis.SAMPLE)
     notes = [basis.value for basis in bases]
@@ -298,49 +279,35 @@ def from_tally(tally: Tally) -> StratifiedNull:
                 ").",
             ),
         )
-    null = StratifiedNull(
-        "probes",
-        distributions,
-        strata,
-        varying=varying,
-        notes=tuple(notes),
-    )
+    null = StratifiedNull("probes", distributions, strata, varying=varying, notes=tuple(notes))
     # Computed when asked for: a forest that settles is tested many times. Without the tally, which
     # its null distribution must not keep alive.
-    null.diagnostics = partial(
-        _diagnostics,
-        null,
-        distributions,
-        samples,
-        counts,
-        probes.mean_r2,
-        expected_dispersion(tally),
-    )
+    trees_of = tally.nodes_per_tree, tally.pool_per_tree
+    null.diagnostics = partial(_diagnostics, null, samples, counts, probes.mean_r2, *trees_of)
     return null
 
 
 def _diagnostics(
     null: StratifiedNull,
-    distributions: list[Spliced],
     samples: list[NullSample],
     counts: list[Ints],
     mean_r2: float,
-    papers_dispersion: float,
+    nodes: Ints,
+    pools: Ints,
 ) -> dict[str, Any]:
     """What the null distribution says about the forest and its probes."""
-    shares = [pi0(d.bulk, observed) for d, observed in zip(distributions, counts, strict=True)]
-    expected = float(null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples])
+    expected = null.shares @ [s.mean if len(s.wins) else 0.0 for s in samples]
     mean, level = null.mean, 1 / max(null.n_features, 2)  # about one null feature exceeds it
-    limits = [null.stratum(number).threshold(level) for number in range(len(counts))]
-    below = [n[n <= limit] for n, limit in zip(counts, limits, strict=True)]
+    pairs = list(zip(null.distributions, counts, strict=True))
+    below = np.concatenate([n[n <= quantile(d, level)] for d, n in pairs])
     return {
-        "pi0": float(null.shares @ shares),
-        "dispersion": dispersion(np.concatenate(below), papers_dispersion),
-        "probes": sum(sample.n_columns for sample in samples),
+        "pi0": float(null.shares @ [pi0(d.bulk, n) for d, n in pairs]),
+        "dispersion": dispersion(below, nodes, pools, null.n_features),
+        "probes": sum(int(sample.number.sum()) for sample in samples),
         "mean_r2": mean_r2,
         "strata": len(samples),
-        "probe_to_feature_ratio": expected / mean if mean > 0 else float("nan"),
-        "extrapolated_below": max(d.extrapolated_below for d in distributions),
+        "probe_to_feature_ratio": float(expected) / mean if mean > 0 else float("nan"),
+        "extrapolated_below": max(d.extrapolated_below for d, _ in pairs),
     }
 
 
@@ -370,38 +337,30 @@ def _sample(tally: Tally, probes: NullColumns, name: int) -> NullSample:
 
 def _bulk(sample: NullSample, counts: Ints, common: Callable[[], float]) -> _Bulk:
     """Mean and overdispersion of one stratum, or the reason why its sample cannot be used."""
-    if not sample.wins.any() or sample.n_columns < constants.SPLICE_SIZE:
+
+    def scale_of(sample: NullSample) -> float:
+        """Scale of the thinning, or the common one where the bulk does not determine it."""
+        end = bulk_end(sample.thinned(1.0))
+        if counts[counts <= end].sum() < constants.STRATUM_SELECTIONS:
+            return common()
+        scale = estimate_scale(lambda scale: [sample.thinned(scale)], [counts], 1.0)
+        ratio = scale / common()
+        return scale if 1 / constants.SCALE_RATIO <= ratio <= constants.SCALE_RATIO else common()
+
+    n_probes = sample.number.sum()
+    if not sample.wins.any() or n_probes < constants.SPLICE_SIZE:
         return _Bulk(Basis.FEW, sample)
-    scale = _scale(sample, counts, common)
+    scale = scale_of(sample)
     usable = scale * sample.thinning <= 1
-    if not usable.all() and usable @ sample.number >= constants.KEPT_PROBES * sample.n_columns:
+    if not usable.all() and usable @ sample.number >= constants.KEPT_PROBES * n_probes:
         sample = sample.only(usable)  # by trees evaluated, not by wins: without bias
-        scale = _scale(sample, counts, common)
+        scale = scale_of(sample)
         usable = scale * sample.thinning <= 1
     if not usable.all():
-        few = not sample.wins.any() or sample.n_columns < constants.SPLICE_SIZE
+        few = not sample.wins.any() or sample.number.sum() < constants.SPLICE_SIZE
         return _Bulk(Basis.FEW if few else Basis.ABOVE_ONE, sample)
     sample = replace(sample, thinning=scale * sample.thinning)
     effect = RandomEffect(sample.thinned, counts)
     if not np.isfinite(effect.log_likelihood).any():
         return _Bulk(Basis.SELDOM, sample)
     return _Bulk(Basis.SAMPLE, sample, effect)
-
-
-def _scale(sample: NullSample, counts: Ints, common: Callable[[], float]) -> float:
-    """Scale of a stratum's thinning, or the common one where its bulk does not determine it."""
-    end = bulk_end(sample.thinned(1.0))
-    if counts[counts <= end].sum() < constants.STRATUM_SELECTIONS:
-        return common()
-    scale = estimate_scale(lambda scale: [sample.thinned(scale)], [counts], 1.0)
-    ratio = scale / common()
-    return scale if 1 / constants.SCALE_RATIO <= ratio <= constants.SCALE_RATIO else common()
-
-
-def _rates(tally: Tally, trees: TreeLoads, sample: NullSample) -> RateModel:
-    """Rates in the bagged null model, with the couplings of the nodes that the sample won."""
-    couplings = sample.couplings
-    if couplings.sum() == 0 and tally.couplings is not None:
-        couplings = tally.couplings.sum(0, dtype=np.int64)
-    won = sample.mean * tally.n_varying / trees.n_nodes if len(sample.wins) else 0.0
-    return RateModel(couplings, trees, float(np.clip(won, 0.0, 1.0)) or 1.0)

@@ -55,6 +55,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from nullforest._util.errors import InputError
 from nullforest._util.search import bisect
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import merge_rates
@@ -94,24 +95,12 @@ FACTORS = (0.02, 50.0)  # bounds of a factor on the couplings: from hardly any t
 
 @dataclass(frozen=True)
 class LatentGrid:
-    """A rule to integrate symmetric even functions of m standard normal contrasts.
+    """A rule to integrate symmetric even functions of m standard normal contrasts."""
 
-    Attributes
-    ----------
-    largest : (N,)
-        Nodes of M = max|z|.
-    inner : (N, n)
-        Given M, the nodes of the other contrasts' |z|.
-    multisets : (Q, n)
-        How many of the other m−1 contrasts sit at each inner node.
-    weights : (N, Q)
-        Probability of node and multiset; they add to one.
-    """
-
-    largest: Floats
-    inner: Floats
-    multisets: NDArray[np.int64]
-    weights: Floats
+    largest: Floats  # (N,) nodes of M = max|z|
+    inner: Floats  # (N, n) given M, the nodes of the other contrasts' |z|
+    multisets: NDArray[np.int64]  # (Q, n) how many of the other m−1 contrasts sit at each node
+    weights: Floats  # (N, Q) probability of node and multiset; they add to one
 
 
 def _half_normal_rules(cut: Floats, n: int) -> tuple[Floats, Floats]:
@@ -172,29 +161,12 @@ def latent_grid(contrasts: int, subdivide: int = 1) -> LatentGrid:
     return LatentGrid(largest, inner, multisets, weights)
 
 
-def _inside(z: Floats, coupling: float, s: Floats) -> Floats:
-    """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
-    deviation = np.sqrt(1 - coupling)
-    middle = np.sqrt(coupling) * z[..., None]
-    return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
-
-
 @lru_cache(maxsize=16)
 def win_table(candidates: int, contrasts: int) -> Floats:
     """E[H(score) | z, r] · c for every row of `TABLE_COUPLINGS` and point of the latent grid.
 
-    Parameters
-    ----------
-    candidates : int
-        Features compared at each node, c.
-    contrasts : int
-        Latent contrasts of a feature, m.
-
-    Returns
-    -------
-    (R, N, Q) float64, read-only
-        Each row has mean 1 over z, and so under the weights of `latent_grid(contrasts)` up to
-        the error of that rule.
+    For c candidates of m contrasts each: (R, N, Q) and read-only. Each row has mean 1 over z, and
+    so under the weights of `latent_grid(contrasts)` up to the error of that rule.
 
     Examples
     --------
@@ -213,9 +185,16 @@ def win_table(candidates: int, contrasts: int) -> Floats:
         x = np.exp(np.arange(*_LOG_RANGE, _LOG_STEP))  # x = −log H(s)
         tail = -np.expm1(-x / ((candidates - 1) * contrasts))  # of one contrast: 2Φ(−s)
         s, weight = -ndtri(tail / 2), _LOG_STEP * x * np.exp(-x)  # the weight of dH(s)
+
+        def inside(z: Floats, coupling: float) -> Floats:
+            """a(s, z) = P(|√r z + √(1−r) ε| ≤ s) for z ≥ 0, with one more axis for s."""
+            deviation = np.sqrt(1 - coupling)
+            middle = np.sqrt(coupling) * z[..., None]
+            return np.asarray(ndtr((s - middle) / deviation) - ndtr(-(s + middle) / deviation))
+
         for row, coupling in enumerate(TABLE_COUPLINGS):
-            top = _inside(grid.largest, coupling, s) * weight
-            inner = np.moveaxis(_inside(grid.inner, coupling, s), 1, 0) if contrasts > 1 else top
+            top = inside(grid.largest, coupling) * weight
+            inner = np.moveaxis(inside(grid.inner, coupling), 1, 0) if contrasts > 1 else top
             # Every product of m−1 inner factors, each made from one of m−2 by one multiplication.
             products: dict[tuple[int, ...], Floats] = {(): top}
             for _ in range(contrasts - 1):
@@ -233,35 +212,25 @@ def win_table(candidates: int, contrasts: int) -> Floats:
 
 @dataclass(frozen=True)
 class TreeLoads:
-    """The trees of a forest, as far as they determine the rates of null features.
+    """The trees of a forest, as far as they determine the rates of null features."""
 
-    Attributes
-    ----------
-    load, pools : (U,)
-        Nodes ÷ pool, K_t/F_t, of classes of similar trees, and the sum of their pools F_t.
-    candidates : int
-        Features compared at a node, never more than the pool holds.
-    n_nodes, n_trees : int
-        Nodes of the forest (at least one) and its trees.
-    nodes_per_tree, saturation : float
-        Mean number of nodes of a tree, and mean of nodes ÷ pool.
-    pool_share : float
-        Mean share of the features in a tree's pool.
-    """
-
-    load: Floats
-    pools: Floats
-    candidates: int
-    n_nodes: int
+    load: Floats  # (U,) nodes ÷ pool, K_t/F_t, of classes of similar trees
+    pools: Floats  # (U,) the sum of their pools F_t
+    candidates: int  # features compared at a node, never more than the pool holds
+    n_nodes: int  # nodes of the forest, at least one
     n_trees: int
-    nodes_per_tree: float
-    saturation: float
-    pool_share: float
+    nodes_per_tree: float  # mean number of nodes of a tree
+    saturation: float  # mean of nodes ÷ pool
+    pool_share: float  # mean share of the features in a tree's pool
 
     @classmethod
     def of(cls, tally: Tally) -> TreeLoads:
         """The trees of a tally with known candidates."""
-        assert tally.candidates is not None
+        if tally.candidates is None:
+            raise InputError(
+                "This null model needs the number of features compared at each node. Give "
+                "candidates when the tally is made."
+            )
         pool = tally.pool_per_tree.astype(float)
         load = tally.nodes_per_tree / pool
         at_node = np.minimum(tally.candidates, tally.pool_per_tree)
@@ -308,19 +277,10 @@ class TreeLoads:
     def components(
         self, rates: Floats, weights: Floats, largest_mean: float
     ) -> tuple[Floats, Floats, Floats]:
-        """Binomial components of the counts of features with these rates.
+        """Trials, chances and weights of the counts of features with these rates and weights.
 
-        Parameters
-        ----------
-        rates, weights : (N,)
-            Rates in units of the mean, and their probabilities.
-        largest_mean : float
-            The largest expected count at which the result will be used.
-
-        Returns
-        -------
-        trials, chances, weights : (I,)
-            A chance is to be multiplied by the expected count of a null feature.
+        Rates are relative to the mean; a chance is to be multiplied by the expected count of a null
+        feature, which is at most `largest_mean`.
         """
         if self.pool_share == 1:
             return np.full(len(rates), float(self.n_nodes)), rates / self.n_nodes, weights
@@ -385,35 +345,13 @@ def relative_to_mean(rates: Floats, weights: Floats, n_features: int) -> tuple[F
 
 @dataclass(frozen=True)
 class RateModel:
-    """Distribution of the rates of null features, relative to their mean.
+    """Distribution of the rates of null features, relative to their mean."""
 
-    Attributes
-    ----------
-    histogram : (B,) int
-        Couplings of the nodes that null features won, in the bins of `COUPLING_EDGES`.
-    trees : TreeLoads
-        The trees of the forest.
-    node_share : float
-        Share of the nodes that null features won.
-    contrasts : int
-        Latent contrasts of a feature, m.
-    factor : float
-        Factor on the couplings.
-    """
-
-    histogram: Ints
+    histogram: Ints  # (B,) couplings of nodes that null features won, in bins of `COUPLING_EDGES`
     trees: TreeLoads
-    node_share: float
-    contrasts: int = field(default_factory=lambda: constants.CONTRASTS)
-    factor: float = 1.0
-
-    def _on_grid(self) -> Floats:
-        """s(z) on the latent grid, up to a constant factor."""
-        table = win_table(self.trees.candidates, self.contrasts)
-        if self.trees.saturation * self.node_share > constants.SATURATED:
-            return self._on_paths(table)
-        rates = np.tensordot(coupling_weights(self.histogram, self.factor), table, axes=1)
-        return self.trees.saturate(rates, self.node_share)
+    node_share: float  # share of the nodes that null features won
+    contrasts: int = field(default_factory=lambda: constants.CONTRASTS)  # of a feature, m
+    factor: float = 1.0  # on the couplings
 
     def _on_paths(self, table: Floats) -> Floats:
         """s(z) in saturated trees, from the win table on every coupling and point of the grid."""
@@ -436,13 +374,8 @@ class RateModel:
     @property
     def variance(self) -> float:
         """Variance of the relative rates."""
-        if self.equal:
-            return 0.0
-        rates, weights = self._on_grid(), latent_grid(self.contrasts).weights
-        mean = (rates * weights).sum()
-        if mean == 0:  # so few nodes that no null feature wins any
-            return 0.0
-        return float(((rates / mean - 1) ** 2 * weights).sum())
+        rates, weights = self.rates(1.0, fine=False)
+        return float(weights @ (rates - 1) ** 2)
 
     @property
     def equal(self) -> bool:
@@ -468,16 +401,19 @@ class RateModel:
     def rates(self, largest_mean: float, *, fine: bool = True) -> tuple[Floats, Floats]:
         """Rates of null features relative to their mean, and the probability of each.
 
-        Parameters
-        ----------
-        largest_mean : float
-            The largest expected count of a null feature at which the rates will be used.
-        fine : bool
-            Full precision in the tail; else about one percent.
+        They serve expected counts up to `largest_mean`, with full precision in the tail where
+        `fine`, else of about one percent.
         """
         if self.equal:
             return np.ones(1), np.ones(1)
-        grid, values = latent_grid(self.contrasts), self._on_grid()
+        grid, table = latent_grid(self.contrasts), win_table(self.trees.candidates, self.contrasts)
+        if self.trees.saturation * self.node_share > constants.SATURATED:
+            values = self._on_paths(table)
+        else:
+            rates = np.tensordot(coupling_weights(self.histogram, self.factor), table, axes=1)
+            values = self.trees.saturate(rates, self.node_share)
+        if not values.any():  # so few nodes that no null feature wins any
+            return np.ones(1), np.ones(1)
         if fine:
             # Counts of mean λ distinguish rates that differ by 1/√λ, so the grid of max|z| must be
             # as fine; the rates are smooth in it, and interpolated.

@@ -25,13 +25,12 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv
 
 from nullforest._util.errors import InputError
-from nullforest._util.search import smallest_true
 from nullforest._util.words import Command
 from nullforest.nulls import constants
 from nullforest.nulls.binomial_mixture import BinomialMixture
-from nullforest.nulls.distribution import Floats, Ints, StratifiedNull
+from nullforest.nulls.distribution import Floats, Ints, StratifiedNull, quantile
 from nullforest.nulls.rates import RateModel, TreeLoads
-from nullforest.nulls.tail import Spliced, splice
+from nullforest.nulls.stages import Spliced, splice
 from nullforest.tallies.tally import Tally
 
 # Numerical constants.
@@ -75,9 +74,9 @@ def from_tally(tally: Tally) -> StratifiedNull:
     tails, distributions = [], np.empty(n, object)
     for number in np.unique(group).tolist():
         members = np.flatnonzero(group == number)
-        used = members if number else np.arange(n)
-        rates = RateModel(couplings[used].sum(0), trees, won)
-        base, base_scale = _standardised(wins, moments, used, rates)
+        columns = members if number else np.arange(n)
+        rates = RateModel(couplings[columns].sum(0), trees, won)
+        base, base_scale = _standardised(wins, moments, columns, rates)
         scales = Scale(moments.mean[members], moments.deviation[members])
         tails.append((members, Rescaled(base, base_scale, scales)))
         for i, *scale in zip(members, scales.mean.tolist(), scales.deviation.tolist(), strict=True):
@@ -100,22 +99,12 @@ def from_tally(tally: Tally) -> StratifiedNull:
 
 
 class Moments(NamedTuple):
-    """Mean and standard deviation of each feature's count under the null.
+    """Mean and standard deviation of each feature's count under the null."""
 
-    Attributes
-    ----------
-    mean : (F,)
-        Mean count of the feature's shadows, shrunk towards that of the stratum.
-    deviation : (F,)
-        Standard deviation of a count about it, with the uncertainty of the mean.
-    rest_mean, rest_deviation : (k, F)
-        Mean and deviation for each shadow by the other shadows of its feature.
-    """
-
-    mean: Floats
-    deviation: Floats
-    rest_mean: Floats
-    rest_deviation: Floats
+    mean: Floats  # (F,) of the feature's shadows, shrunk towards that of the stratum
+    deviation: Floats  # (F,) of a count about it, with the uncertainty of the mean
+    rest_mean: Floats  # (k, F) for each shadow by the other shadows of its feature
+    rest_deviation: Floats  # (k, F)
 
 
 def moments_of(wins: Ints, strata: Ints) -> Moments:
@@ -324,12 +313,7 @@ class ShadowNull(StratifiedNull):
         """Count that each feature must exceed."""
         limits = np.zeros(self.n_features, np.int64)
         for members, rescaled in self.tails:
-            end = _quantile(rescaled.base, alpha, 0)
+            end = quantile(rescaled.base, alpha, 0)
             for i, start in zip(members, rescaled.count_at(end - 1).astype(int), strict=True):
-                limits[i] = _quantile(self.distributions[i], alpha, start)
+                limits[i] = quantile(self.distributions[i], alpha, start)
         return limits[self.feature_strata]
-
-
-def _quantile(count: Rescaled | Spliced | BinomialMixture, tail: float, start: int) -> int:
-    """Smallest k with P(count > k) ≤ tail, searched from `start`."""
-    return smallest_true(lambda k: float(count.sf(k)) <= tail, 0, count.largest, start)

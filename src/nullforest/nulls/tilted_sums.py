@@ -137,24 +137,15 @@ class LatticeSum(ABC):
 class TreeSum(LatticeSum):
     """A sum over independent trees; equal trees are merged into one class.
 
-    Attributes
-    ----------
-    trees : (n,) how many trees are in each class
-    nodes : (n,) internal nodes K of each class, ascending; `trees` ascends where they are equal
-    pool : (n,) which of the m pools each class has
-    log_weights : (m, H) log w_h of each pool's components with p_h > 0
-    wins : (m, H) their p_h, the probability to win one node
-    log_rest : (m,) log of the weight of the component that never wins (−inf: none)
-
     The parts of the tilted sum are the weights (n, H) and win probabilities (m, H).
     """
 
-    trees: Floats
-    nodes: Floats
-    pool: NDArray[np.intp]
-    log_weights: Floats
-    wins: Floats
-    log_rest: Floats
+    trees: Floats  # (n,) how many trees are in each class
+    nodes: Floats  # (n,) internal nodes K of each, ascending; `trees` ascends where they are equal
+    pool: NDArray[np.intp]  # (n,) which of the m pools each class has
+    log_weights: Floats  # (m, H) log w_h of each pool's components with p_h > 0
+    wins: Floats  # (m, H) their p_h, the probability to win one node
+    log_rest: Floats  # (m,) log of the weight of the component that never wins (−inf: none)
 
     @property
     def largest(self) -> int:
@@ -245,15 +236,10 @@ class TreeSum(LatticeSum):
 class UnitSum(LatticeSum):
     """A sum of independent counts with given probabilities.
 
-    Attributes
-    ----------
-    units : tuple of (pmf, number)
-        Probabilities of 0 … K of a count, and how many such counts are summed.
-
     The parts of the tilted sum are the tilted probabilities of the units.
     """
 
-    units: tuple[tuple[Floats, int], ...]
+    units: tuple[tuple[Floats, int], ...]  # probabilities of 0 … K of a count, and how many of it
 
     @property
     def largest(self) -> int:

@@ -22,7 +22,6 @@ from nullforest._util.errors import InputError
 from nullforest.nulls import KINDS, Kind
 from nullforest.nulls import null as make_null
 from nullforest.selection.error_rates import ErrorRate, decide
-from nullforest.tallies.halves import halves
 from nullforest.tallies.tally import Tally
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class SplitHalf:
                 decide(
                     make_null(part, kind).pvalues(part.counts), alpha, error, tested=part.varying
                 ).support
-                for part in halves(tally, seed)
+                for part in tally.halves(seed)
             )
         except InputError:  # too few trees for a null distribution of half of them
             return None

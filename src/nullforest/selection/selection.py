@@ -28,8 +28,8 @@ from nullforest.nulls.distribution import Floats, Null
 from nullforest.selection.agreement import Agreement, agreement
 from nullforest.selection.error_rates import ERROR_RATES, ErrorRate, critical_level, decide
 from nullforest.selection.trajectory import Trajectory
+from nullforest.tallies.favoured_columns import trend_note
 from nullforest.tallies.tally import Tally
-from nullforest.tallies.trend import trend_note
 
 #: A null mean that exceeds the mean of all counts by this factor is a contradiction: in null data
 #: of 10 to 3 000 independent features it was at most 1.13 times that mean.

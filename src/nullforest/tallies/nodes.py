@@ -29,7 +29,7 @@ from scipy.stats import beta
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import Setting
-from nullforest.tallies.levels import levels_of_cuts
+from nullforest.tallies.favoured_columns import levels_of_cuts
 from nullforest.tallies.tally import COUPLING_EDGES, N_COUPLING_BINS, Names, Tally
 
 Floats = NDArray[np.float64]
@@ -127,12 +127,7 @@ def tally_of_nodes(
 def node_couplings(deviance: Floats, squares: Floats, total: float) -> Floats:
     """Coupling of each node, by the three sums of its definition.
 
-    Parameters
-    ----------
-    deviance, squares : (N,) float
-        Σ w (y−ȳ)² and Σ w² (y−ȳ)² of each node.
-    total : float
-        Σ (y−ȳ)² of the whole sample.
+    Σ w (y−ȳ)² (`deviance`) and Σ w² (y−ȳ)² (`squares`) of each node, Σ (y−ȳ)² of all samples.
 
     Examples
     --------
@@ -162,14 +157,8 @@ def expected_variances(left: Ints, right: Ints, samples: Floats, candidates: int
     The best split of a node explains the share R² of its variance: the largest of the squared
     correlations of y with k = 3 · candidates independent contrasts, each Beta(1/2, (n−2)/2).
 
-    Parameters
-    ----------
-    left, right : (nodes,) int
-        Children of each node; negative for leaves. The root comes first.
-    samples : (nodes,) float
-        Distinct samples of each node.
-    candidates : int
-        Features compared at each node.
+    Children are negative for leaves, and the root comes first; `samples` are the distinct samples
+    of each node, `candidates` the features compared at it.
 
     Examples
     --------

@@ -155,13 +155,12 @@ class NullColumns:
             mean_r2=max(self.mean_r2, other.mean_r2),
         )
 
-    def halves(
-        self, wins: Ints | None, rng: np.random.Generator
-    ) -> tuple[NullColumns, NullColumns]:
-        """Those of two random halves of the forest; `wins` are the first one's, where drawn."""
+    def halves(self, wins: Ints, rng: np.random.Generator) -> tuple[NullColumns, NullColumns]:
+        """Those of two random halves of the forest; `wins` are those of the first one's shadows."""
+        shadowed = self.kind == "shadows"
         first = replace(
             self,
-            wins=rng.binomial(self.wins, 0.5) if wins is None else wins.reshape(self.wins.shape),
+            wins=wins.reshape(self.wins.shape) if shadowed else rng.binomial(self.wins, 0.5),
             trees=self.trees / 2,
             couplings=rng.binomial(self.couplings, 0.5),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -14,7 +14,6 @@ from nullforest._util.errors import InputError
 from nullforest.data.dense import as_names
 from nullforest.forest.couplings import COUPLING_EDGES as COUPLING_EDGES
 from nullforest.forest.couplings import N_COUPLING_BINS as N_COUPLING_BINS
-from nullforest.tallies.levels import joined_levels
 from nullforest.tallies.null_columns import Ints, NullColumns, frozen
 
 Names = NDArray[np.str_]
@@ -70,6 +69,15 @@ class Tally:
         do not add.
     notes : tuple of str
         Sentences of the reader of the forest that belong to every result.
+    n_features, n_varying, n_columns : int
+        Number of features F; of those that are not constant, which are tested; and of the columns
+        that compete for nodes: varying features and their shadows.
+    n_trees, n_nodes : int
+        Number of trees T, and of internal nodes in the whole forest.
+    varying : (F,) bool
+        Whether each feature varies: constant ones are in the last strata, or have one level.
+    probes, shadows : NullColumns or None
+        The null columns, where they are of this kind.
 
     Examples
     --------
@@ -98,13 +106,98 @@ class Tally:
     fingerprint: str | None = None
     settings: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    n_features: int = field(init=False)
+    n_varying: int = field(init=False)
+    n_columns: int = field(init=False)
+    n_trees: int = field(init=False)
+    n_nodes: int = field(init=False)
+    varying: NDArray[np.bool_] = field(init=False)
+    probes: NullColumns | None = field(init=False)
+    shadows: NullColumns | None = field(init=False)
 
     def __post_init__(self) -> None:
+        columns = self.null_columns
         types = {"couplings": np.int32, "feature_names": np.str_, "levels": np.float64}
         for name in ("counts", "nodes_per_tree", "pool_per_tree", *types):
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(values, types.get(name, np.int64)))
-        _check(self)
+        F, shadowed = len(self.counts), columns is not None and columns.kind == "shadows"
+        if F == 0 or len(self.nodes_per_tree) == 0:
+            raise InputError("A tally needs at least one feature and one tree.")
+        if not isinstance(self.n_constant, int | np.integer) or not 0 <= self.n_constant < F:
+            raise InputError(f"n_constant = {self.n_constant!r:.60} must be from 0 to {F - 1}.")
+        self.__dict__.update(
+            n_features=F,
+            n_varying=F - self.n_constant,
+            n_columns=(F - self.n_constant) * (1 + len(columns) if columns and shadowed else 1),
+            n_trees=len(self.nodes_per_tree),
+            n_nodes=int(self.nodes_per_tree.sum()),
+            probes=None if shadowed else columns,
+            shadows=columns if shadowed else None,
+        )
+        self._check_arrays()
+        varying = np.ones(F, bool)
+        if self.n_constant and columns is not None:
+            strata = columns.feature_strata
+            varying = strata < np.partition(strata, self.n_varying)[self.n_varying]
+        elif self.n_constant and self.levels is not None:
+            varying = self.levels[:, 1] > 1
+        elif self.n_constant:
+            raise InputError(
+                "Constant features need levels or null columns, which tell them apart."
+            )
+        if np.count_nonzero(varying) != self.n_varying or self.counts[~varying].any():
+            raise InputError(
+                f"n_constant = {self.n_constant} is not the number of features without a "
+                "selection that have one level, or are in the last strata."
+            )
+        object.__setattr__(self, "varying", frozen(varying, np.bool_))
+
+    def _check_arrays(self) -> None:
+        """Refuse arrays that contradict each other."""
+        F, columns = self.n_features, self.null_columns
+        for name in ("counts", "nodes_per_tree", "pool_per_tree"):
+            if (values := getattr(self, name)).ndim != 1 or values.sum(dtype=float) >= 2.0**62:
+                raise InputError(
+                    f"{name} must be a flat list of numbers that add to less than 2⁶²."
+                )
+        if len(self.pool_per_tree) != self.n_trees:
+            raise InputError(
+                f"pool_per_tree has {len(self.pool_per_tree)} entries for {self.n_trees} trees; "
+                "give one per tree."
+            )
+        if self.counts.min() < 0 or self.nodes_per_tree.min() < 0:
+            raise InputError("Counts and nodes per tree cannot be negative.")
+        if self.pool_per_tree.min() < 1 or self.pool_per_tree.max() > self.n_columns:
+            raise InputError(
+                f"Every tree's pool must lie between 1 and the {self.n_columns} features."
+            )
+        selections = self.counts.sum()
+        if self.shadows is not None:
+            selections += self.shadows.wins.sum()
+        if selections != self.n_nodes:
+            raise InputError(
+                f"The counts add to {selections}, but the trees have {self.n_nodes} internal "
+                "nodes; every internal node is one selection, so the two must be equal."
+            )
+        for name, most in [("candidates", self.n_columns), ("n_samples", 2**62)]:
+            value = getattr(self, name)
+            if value is None and name == "candidates":
+                continue
+            if not isinstance(value, int | np.integer) or not 1 <= value <= most:
+                raise InputError(f"{name} = {value!r:.60} must be a whole number from 1 to {most}.")
+        if columns is not None and columns.feature_strata.shape != (F,):
+            n = len(columns.feature_strata)
+            raise InputError(f"The null columns are of {n} features, not of {F}.")
+        # A tree has fewer nodes, its leaves included, than twice the samples.
+        most = 2 * self.n_samples * self.n_trees
+        if self.probes is not None and self.probes.wins.max(initial=0) > most:
+            raise InputError("A probe cannot win more nodes than the forest has.")
+        if self.feature_names is not None and self.feature_names.shape != (F,):
+            raise InputError(f"{len(self.feature_names)} feature names for {F} features.")
+        for name, shape in [("couplings", (F, N_COUPLING_BINS)), ("levels", (F, 2))]:
+            if (values := getattr(self, name)) is not None and values.shape != shape:
+                raise InputError(f"{name} must have the shape {shape}.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -155,55 +248,6 @@ class Tally:
         )
 
     @property
-    def n_features(self) -> int:
-        """Number of features F."""
-        return len(self.counts)
-
-    @property
-    def n_varying(self) -> int:
-        """Number of features that are not constant: those that are tested."""
-        return self.n_features - self.n_constant
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns that compete for nodes: varying features and their shadows."""
-        return self.n_varying * (1 if self.shadows is None else 1 + len(self.shadows))
-
-    @property
-    def varying(self) -> NDArray[np.bool_]:
-        """Whether each feature varies: constant ones are in the last strata, or have one level."""
-        if self.n_constant == 0:
-            return np.ones(self.n_features, bool)
-        if self.null_columns is not None:
-            strata = self.null_columns.feature_strata
-            return np.asarray(strata < np.partition(strata, self.n_varying)[self.n_varying])
-        if self.levels is not None:
-            return self.levels[:, 1] > 1
-        raise InputError("Constant features need levels or null columns, which tell them apart.")
-
-    @property
-    def probes(self) -> NullColumns | None:
-        """The virtual probes, where the null columns are probes."""
-        columns = self.null_columns
-        return columns if columns is not None and columns.kind == "probes" else None
-
-    @property
-    def shadows(self) -> NullColumns | None:
-        """The shadows of the features, where the null columns are shadows."""
-        columns = self.null_columns
-        return columns if columns is not None and columns.kind == "shadows" else None
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees T."""
-        return len(self.nodes_per_tree)
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of internal nodes in the whole forest."""
-        return int(self.nodes_per_tree.sum())
-
-    @property
     def draw(self) -> Literal["node", "tree", "both"]:
         """How features were drawn: anew per node, once per tree, or both."""
         if np.all(self.pool_per_tree == self.n_columns):
@@ -225,10 +269,15 @@ class Tally:
         _check_addable(self, other)
         couplings = null_columns = None
         names = other.feature_names if self.feature_names is None else self.feature_names
+        levels = other.levels if self.levels is None else self.levels
         if self.couplings is not None and other.couplings is not None:
             couplings = self.couplings + other.couplings
         if self.null_columns is not None and other.null_columns is not None:
             null_columns = self.null_columns + other.null_columns
+        if self.levels is not None and other.levels is not None:
+            fewest = np.maximum(self.levels[:, 0], other.levels[:, 0])
+            most = np.minimum(self.levels[:, 1], other.levels[:, 1])
+            levels = np.stack([fewest, np.maximum(most, fewest)], axis=1)
         return replace(
             self,
             counts=self.counts + other.counts,
@@ -237,7 +286,7 @@ class Tally:
             couplings=couplings,
             null_columns=null_columns,
             feature_names=names,
-            levels=joined_levels(self.levels, other.levels),
+            levels=levels,
             source=self.source if self.source == other.source else "several forests",
             lineage=_joined(self.lineage + other.lineage),
             fingerprint=self.fingerprint or other.fingerprint,
@@ -245,6 +294,67 @@ class Tally:
             column_orders=self.column_orders + other.column_orders,
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
+
+    def halves(self, seed: int = 0) -> tuple[Tally, Tally]:
+        """Split the tally into those of two halves of its forest; they add to the whole.
+
+        The trees of a forest are exchangeable, so that the nodes of half of them are a random half
+        of all nodes. A half drawn without replacement from the nodes has the distribution of the
+        tally of half of the trees, and the two are as independent as two forests of that size on
+        the same data. The clustering of a feature's nodes in trees is lost, which matters only
+        where a tree often uses one feature several times.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the split.
+
+        Examples
+        --------
+        >>> import nullforest as nf
+        >>> whole = nf.Tally.from_counts([40, 3, 1], nodes_per_tree=[4] * 11, n_samples=20)
+        >>> first, second = whole.halves()
+        >>> first.n_trees, second.n_trees, (first.counts + second.counts).tolist()
+        (6, 5, [40, 3, 1])
+        """
+        if self.n_trees < 2:
+            raise InputError("A forest of one tree has no halves.")
+        rng = np.random.default_rng(seed)
+        columns, varying = self.counts, self.varying
+        nodes = self.nodes_per_tree[::2]
+        if self.shadows is not None:
+            columns = np.append(columns, self.shadows.wins)
+            varying = np.tile(varying, 1 + len(self.shadows))
+        # Constant columns have no nodes and take no random numbers: they change no other column.
+        drawn = np.zeros_like(columns)
+        drawn[varying] = _drawn(columns[varying], int(nodes.sum()), rng)
+        counts, wins = np.split(drawn, [self.n_features])
+        null_columns = rest_columns = self.null_columns
+        if self.null_columns is not None:
+            null_columns, rest_columns = self.null_columns.halves(wins, rng)
+        couplings = rest = None
+        if self.couplings is not None:  # alternate bins are rounded up; their noise does not matter
+            couplings = (self.couplings + np.arange(self.couplings.shape[1]) % 2) // 2
+            rest = self.couplings - couplings
+        first = replace(
+            self,
+            counts=counts,
+            nodes_per_tree=nodes,
+            pool_per_tree=self.pool_per_tree[::2],
+            couplings=couplings,
+            null_columns=null_columns,
+            lineage=(),
+        )
+        second = replace(
+            self,
+            counts=self.counts - counts,
+            nodes_per_tree=self.nodes_per_tree[1::2],
+            pool_per_tree=self.pool_per_tree[1::2],
+            couplings=rest,
+            null_columns=rest_columns,
+            lineage=(),
+        )
+        return first, second
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -308,60 +418,6 @@ def _whole_numbers(values: ArrayLike, what: str) -> Ints:
     return array.astype(np.int64)  # a copy: the caller may change theirs later
 
 
-def _check(tally: Tally) -> None:
-    """Refuse a tally that contradicts itself."""
-    F, columns = tally.n_features, tally.n_columns
-    if F == 0 or tally.n_trees == 0:
-        raise InputError("A tally needs at least one feature and one tree.")
-    if not isinstance(tally.n_constant, int | np.integer) or not 0 <= tally.n_constant < F:
-        raise InputError(f"n_constant = {tally.n_constant!r:.60} must be from 0 to {F - 1}.")
-    for name in ("counts", "nodes_per_tree", "pool_per_tree"):
-        if (values := getattr(tally, name)).ndim != 1 or values.sum(dtype=float) >= 2.0**62:
-            raise InputError(f"{name} must be a flat list of numbers that add to less than 2⁶².")
-    if len(tally.pool_per_tree) != tally.n_trees:
-        raise InputError(
-            f"pool_per_tree has {len(tally.pool_per_tree)} entries for {tally.n_trees} trees; "
-            "give one per tree."
-        )
-    if tally.counts.min() < 0 or tally.nodes_per_tree.min() < 0:
-        raise InputError("Counts and nodes per tree cannot be negative.")
-    if tally.pool_per_tree.min() < 1 or tally.pool_per_tree.max() > columns:
-        raise InputError(f"Every tree's pool must lie between 1 and the {columns} features.")
-    selections = tally.counts.sum()
-    if tally.shadows is not None:
-        selections += tally.shadows.wins.sum()
-    if selections != tally.n_nodes:
-        raise InputError(
-            f"The counts add to {selections}, but the trees have {tally.n_nodes} internal "
-            "nodes; every internal node is one selection, so the two must be equal."
-        )
-    for name, most in [("candidates", columns), ("n_samples", 2**62)]:
-        value = getattr(tally, name)
-        if value is None and name == "candidates":
-            continue
-        if not isinstance(value, int | np.integer) or not 1 <= value <= most:
-            raise InputError(f"{name} = {value!r:.60} must be a whole number from 1 to {most}.")
-    if tally.null_columns is not None and tally.null_columns.feature_strata.shape != (F,):
-        n = len(tally.null_columns.feature_strata)
-        raise InputError(f"The null columns are of {n} features, not of {F}.")
-    # A tree has fewer nodes, its leaves included, than twice the samples.
-    most = 2 * tally.n_samples * tally.n_trees
-    if tally.probes is not None and tally.probes.wins.max(initial=0) > most:
-        raise InputError("A probe cannot win more nodes than the forest has.")
-    if tally.feature_names is not None and tally.feature_names.shape != (F,):
-        raise InputError(f"{len(tally.feature_names)} feature names for {F} features.")
-    for name, shape in [("couplings", (F, N_COUPLING_BINS)), ("levels", (F, 2))]:
-        if (values := getattr(tally, name)) is not None and values.shape != shape:
-            raise InputError(f"{name} must have the shape {shape}.")
-    if tally.n_constant:
-        varying = tally.varying
-        if np.count_nonzero(varying) != tally.n_varying or tally.counts[~varying].any():
-            raise InputError(
-                f"n_constant = {tally.n_constant} is not the number of features without a "
-                "selection that have one level, or are in the last strata."
-            )
-
-
 def _check_addable(a: Tally, b: Tally) -> None:
     """Refuse to add tallies of different data, different settings, or the same trees."""
     for what, mine, theirs in [
@@ -407,3 +463,16 @@ def _joined(lineage: Sequence[tuple[int, int, int]]) -> Lineage:
             n += before
         joined.append((seed, first, n))
     return tuple(joined)
+
+
+def _drawn(counts: Ints, n: int, rng: np.random.Generator) -> Ints:
+    """Numbers of each column's nodes among `n` that are drawn without replacement."""
+    total = int(counts.sum())
+    if total < 10**9:  # the limit of numpy
+        return rng.multivariate_hypergeometric(counts, n, method="marginals")
+    drawn = rng.binomial(counts, n / total)
+    more = n - int(drawn.sum())  # about √total / 2, spread in proportion to the room there is
+    room = counts - drawn if more > 0 else drawn
+    step = (room * (abs(more) / room.sum())).astype(np.int64)
+    step[np.argsort(-room, kind="stable")[: abs(more) - int(step.sum())]] += 1
+    return np.asarray(drawn + np.sign(more) * step)

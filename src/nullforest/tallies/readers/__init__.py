@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from nullforest._util.errors import InputError
 from nullforest._util.files import as_path, reading
 from nullforest.data.dense import as_names
+from nullforest.tallies.favoured_columns import levels_of_data
 from nullforest.tallies.file_format import load
-from nullforest.tallies.levels import levels_of_data
 from nullforest.tallies.tally import Tally
 
 #: Library and module here, by the package of a model.
@@ -114,11 +114,8 @@ def _read(forest: Any, n_samples: int | None) -> Tally:
         )
     reader = import_module(f"nullforest.tallies.readers.{_READERS[package][1]}")
     result: Tally = reader.read(forest, n_samples)
-    return (
-        result
-        if names is None or result.feature_names is not None
-        else replace(result, feature_names=names)
-    )
+    unnamed = result.feature_names is None and names is not None
+    return replace(result, feature_names=names) if unnamed else result
 
 
 def _packages(forest: Any) -> list[str]:
@@ -129,13 +126,8 @@ def _packages(forest: Any) -> list[str]:
 def _read_file(path: Path, n_samples: int | None) -> Tally:
     """Take the tally of the forest in a file.
 
-    Parameters
-    ----------
-    path : Path
-        A tally, a forest that r/nullforest.R wrote, a model of LightGBM (text) or XGBoost (JSON),
-        or the folder of a model of Spark.
-    n_samples : int, optional
-        Training samples, where the file does not tell.
+    It is a tally, a forest that r/nullforest.R wrote, a model of LightGBM (text) or XGBoost
+    (JSON), or the folder of a model of Spark.
     """
     from nullforest.tallies.readers import forest_file, lightgbm, pyspark, xgboost
 

@@ -34,12 +34,13 @@ def read(forest: Any, n_samples: int | None) -> Tally:
     check_fitted(forest)
     if forest.n_outputs_ != 1:
         raise InputError(f"This {name} has {forest.n_outputs_} targets; fit one forest for each.")
-    drawn, of_class = _drawn(forest)
+    class_sizes, of_class = _drawn(forest)
     seen = len(of_class) / (max(of_class) + 1)
     n_samples = needs_samples(n_samples, max(of_class) + 1 if seen >= _ENOUGH else None)
-    members = np.bincount(list(of_class.values()), minlength=len(drawn)).astype(float)
-    members[np.argmax(members / drawn)] += n_samples - members.sum()  # the unseen: most are there
-    copies = np.where(forest.replacement, np.maximum(drawn - 1, 0) / members, 0.0)
+    members = np.bincount(list(of_class.values()), minlength=len(class_sizes)).astype(float)
+    # Most of the rows that no tree drew are of the class with the smallest share drawn.
+    members[np.argmax(members / class_sizes)] += n_samples - members.sum()
+    copies = np.where(forest.replacement, np.maximum(class_sizes - 1, 0) / members, 0.0)
     if forest.bootstrap:
         copies = copies + 1.0
 

@@ -77,8 +77,8 @@ def read_text(text: str, n_samples: int | None) -> Tally:
     roots = np.array([_numbers(tree, "internal_count")[0] for tree in split])
     n_samples = needs_samples(n_samples, int(roots[0]) if bag == 1 else None)
     constant = [name for name in header["feature_infos"].split(" ") if name == "none"]
-    used = F - len(constant)
-    pool = _part(used, float(settings.get("feature_fraction", 1)))
+    n_varying = F - len(constant)
+    pool = _part(n_varying, float(settings.get("feature_fraction", 1)))
     candidates = _part(pool, float(settings.get("feature_fraction_bynode", 1)))
     per_iteration = int(header["num_tree_per_iteration"])
     starts = [_start(trees[k::per_iteration], header) for k in range(per_iteration)]
@@ -97,7 +97,7 @@ def read_text(text: str, n_samples: int | None) -> Tally:
         feature,
         n_features=F,
         nodes_per_tree=np.array(nodes),
-        pool_per_tree=np.full(len(nodes), pool if pool < used else F),
+        pool_per_tree=np.full(len(nodes), pool if pool < n_varying else F),
         candidates=candidates,
         n_samples=n_samples,
         coupling=node_couplings(deviance, deviance, n_samples),

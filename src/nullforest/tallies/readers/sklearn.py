@@ -142,22 +142,10 @@ def tally_of_trees(
 ) -> Tally:
     """Take the tally of a forest whose `estimators_` are trees of scikit-learn's kind.
 
-    Parameters
-    ----------
-    forest : fitted forest
-    n_samples : int
-        Training samples, before any bagging.
-    source : str
-        Library and class, for the reader.
-    columns : list of (F_t,) int, optional
-        Columns that each tree could use; all where not given.
-    squares : callable, optional
-        Σ w² (y−ȳ)² of the nodes of a tree, from it and its variances; by default from the numbers
-        of distinct samples that scikit-learn keeps.
-    total : float, optional
-        Σ (y−ȳ)² of the whole sample, where known; else by the mean variance of the bags.
-    power : float
-        Exponent of the couplings.
+    Trees could use the `columns` given for each, else all. `squares` gives Σ w² (y−ȳ)² of the nodes
+    of a tree from it and its variances, by default from the numbers of distinct samples that
+    scikit-learn keeps; `total` is Σ (y−ȳ)² of the whole sample, by default from the mean variance
+    of the bags. The couplings are raised to a `power`.
     """
     trees, F = list(forest.estimators_), int(forest.n_features_in_)
     columns = [np.arange(F)] * len(trees) if columns is None else columns

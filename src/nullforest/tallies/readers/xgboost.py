@@ -101,25 +101,25 @@ def read_saved(
     if config is not None and config.get("interaction_constraints"):
         raise InputError("With interaction_constraints null features have unequal chances.")
     F = int(learner["learner_model_param"]["num_feature"])
-    drawn = {} if config is None else config
-    pool = _part(F, drawn.get("colsample_bytree"))
-    level = _part(pool, drawn.get("colsample_bylevel"))
-    candidates = None if config is None else _part(level, drawn.get("colsample_bynode"))
+    sampling = {} if config is None else config
+    pool = _part(F, sampling.get("colsample_bytree"))
+    level = _part(pool, sampling.get("colsample_bylevel"))
+    candidates = None if config is None else _part(level, sampling.get("colsample_bynode"))
     split = [np.array(tree["left_children"]) >= 0 for tree in trees]
     starts = _starts(learner)
-    bag = float(drawn.get("subsample", 0 if config is None else 1))
+    bag = float(sampling.get("subsample", 0 if config is None else 1))
     roots = np.array([tree["sum_hessian"][0] for tree in trees], float)
     roots /= [starts[k].hessian for k in model["tree_info"]]
     stored = round(float(roots.mean())) if bag == 1 and starts[0].has_hessian else None
     n_samples = needs_samples(n_samples, stored)
     # A file does not tell the bags, which are then taken for whole.
     samples = n_samples * (bag or 1.0) / roots.mean()
-    exact = not any(float(drawn.get(name, 0)) for name in _SHRINKING) and config is not None
+    exact = not any(float(sampling.get(name, 0)) for name in _SHRINKING) and config is not None
     deviance, tiny = [], []
     for tree, k in zip(trees, model["tree_info"], strict=True):
         weight = samples * np.array(tree["sum_hessian"], float) / starts[k].hessian
         if starts[k].p is not None and exact:
-            variance = _variance(tree, starts[k], float(drawn.get("lambda", 1)))
+            variance = _variance(tree, starts[k], float(sampling.get("lambda", 1)))
         else:
             left, right = (np.array(tree[f"{side}_children"]) for side in ("left", "right"))
             variance = expected_variances(left, right, weight, candidates or F)
