@@ -81,17 +81,16 @@ def split_points(
     >>> found.trees, len(found.thresholds[0]) == int(forest.tally.counts[0])
     (50, True)
     """
-    known = tally.settings
-    if tally.source != "nullforest" or known is None or tally.candidates is None:
+    shape = tally.settings
+    if tally.source != "nullforest" or shape is None or tally.candidates is None:
         return None
-    if len(tally.lineage) != 1 or target.criterion != known["criterion"]:
+    if len(tally.lineage) != 1 or target.criterion != shape["criterion"]:
         return None
     if not isinstance(X, RankTable) and tally.n_samples * tally.n_features > MOST_VALUES:
         return None
     table = RankTable.of(X, n_jobs)
-    if table.values is None or table.categories is not None:
-        return None
-    if table.shape != (tally.n_samples, tally.n_features):
+    same = table.shape == (tally.n_samples, tally.n_features)
+    if not same or table.values is None or table.categories is not None:
         return None
     copies = 0 if tally.shadows is None else len(tally.shadows)
     if copies:
@@ -109,7 +108,7 @@ def split_points(
         probe_seed=0,
         seed=seed,
         first_tree=first,
-        **known,
+        **shape,
     )
     grower = Grower(table, target, settings, True, False, n_threads(n_jobs))
     raw = grower.block(first, trees, max_seconds=MOST_SECONDS)
