@@ -7,6 +7,8 @@ from typing import Any
 
 from nullforest._util.errors import refused
 
+#: The kernel keeps sizes in 32 bits.
+MOST_SIZE = 2**32 - 1
 #: A longer limit of time, about three years, is none; clocks count 10¹⁸ nanoseconds.
 NO_LIMIT = 1e8
 #: More threads than any machine has.

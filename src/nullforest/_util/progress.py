@@ -48,13 +48,6 @@ def progress_bar(what: str, report: Report | None = None, *, log: bool = False) 
         Told instead; :func:`silent` for no progress at all.
     log : bool
         Where there is no terminal, print a line every half minute.
-
-    Examples
-    --------
-    >>> from nullforest._util.progress import progress_bar
-    >>> with progress_bar("Counting") as progress:
-    ...     for i in range(3):
-    ...         _ = progress(i + 1, 3)
     """
     if report is not None:
         yield report

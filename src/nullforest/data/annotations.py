@@ -102,13 +102,7 @@ def matched(table: Any, names: NDArray[np.str_], source: str = "The table") -> p
 
 
 def joined(known: pd.DataFrame | None, further: pd.DataFrame) -> pd.DataFrame:
-    """Annotations of a file beside those of another; later columns replace earlier ones.
-
-    Examples
-    --------
-    >>> joined(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": ["x"]})).columns.tolist()
-    ['a', 'b']
-    """
+    """Annotations of a file beside those of another; later columns replace earlier ones."""
     return further if known is None else known.assign(**dict(further))
 
 

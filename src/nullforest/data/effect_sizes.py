@@ -56,14 +56,6 @@ def effect_sizes(
     Effects or None
         None where features are not compared with one target: several outputs, or distances; or
         where X is a table that did not keep its values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nullforest.data.effect_sizes import effect_sizes
-    >>> X = np.array([[1.0, 8.0], [2.0, np.nan], [3.0, 6.0], [9.0, 7.0]])
-    >>> effect_sizes(X, [0.5, 1.5, 2.5, 3.5]).columns["correlation"].tolist()
-    [1.0, -0.5]
     """
     if y is None or (isinstance(X, RankTable) and X.values is None):
         return None

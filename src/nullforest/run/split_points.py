@@ -69,17 +69,6 @@ def split_points(
     SplitPoints or None
         None where the trees are not those of the tally: another library's, a sum of forests, or
         grown with other weights; and where X is too large to be ranked once more.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> from nullforest.data.targets import as_target
-    >>> X = np.random.default_rng(0).normal(size=(60, 30))
-    >>> y = X[:, 0] > 0.25
-    >>> forest = nf.grow(X, y, trees=50)
-    >>> found = split_points(forest.tally, X, as_target(y, 60), np.array([0]))
-    >>> found.trees, len(found.thresholds[0]) == int(forest.tally.counts[0])
-    (50, True)
     """
     shape = tally.settings
     if tally.source != "nullforest" or shape is None or tally.candidates is None:

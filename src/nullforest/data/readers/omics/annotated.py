@@ -82,16 +82,7 @@ def matrix_of(
 
 
 def takes_raw(data: Any, layer: str | None) -> bool:
-    """Whether a layer means `raw`, the genes before some were left out, and no layer of that name.
-
-    Examples
-    --------
-    >>> import anndata, numpy as np
-    >>> data = anndata.AnnData(np.eye(3, dtype=np.float32))
-    >>> data.raw = data
-    >>> takes_raw(data, "raw"), takes_raw(data, None)
-    (True, False)
-    """
+    """Whether a layer means `raw`, the genes before some were left out, not a layer so named."""
     return layer == "raw" and "raw" not in data.layers and data.raw is not None
 
 
