@@ -40,15 +40,6 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
 
     A column of text, dates or complex numbers is refused by name, and so are equal names. Names of
     columns with several levels (a MultiIndex) are joined by an underscore.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("age", "mean"), "bc"]))
-    >>> checked_columns(frame)[1].tolist()
-    ['age_mean', 'b_c']
-    >>> checked_columns(np.ma.masked_equal([[1.0, 9.0]], 9.0))[0]
-    array([[ 1., nan]])
     """
     if isinstance(X, np.ma.MaskedArray):
         values = as_floats(X.data)

@@ -23,10 +23,8 @@ from nullforest.data.column_blocks import column_blocks, columns_of
 from nullforest.data.effects import Effects
 from nullforest.data.matrices import Source
 from nullforest.data.rank_table import RankTable
-from nullforest.data.ranks import midranks
+from nullforest.data.ranks import Floats, midranks
 from nullforest.data.targets import Target, as_target
-
-Floats = NDArray[np.float64]
 
 #: Values that a thread compares at a time: a few copies of 2 MB stay in a processor's cache.
 IN_CACHE = 250_000

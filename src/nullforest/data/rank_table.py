@@ -226,7 +226,7 @@ class RankTable:
                 arrays.parts["known"],
                 arrays.parts["flags"],
                 fingerprint,
-                arrays.most_resident,
+                table_files.RESIDENT if arrays.maps else 0,  # bytes of files in memory
                 0 if arrays.values is None else arrays.values.nbytes,  # not those of the caller
             )
             if verify:

@@ -80,22 +80,22 @@ class Checkpoint:
     @staticmethod
     def open(folder: Any, kind: str) -> Checkpoint | None:
         """The checkpoint in a folder, as its own header describes it; None where there is none."""
-        known = files.read_sealed(files.as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
-        return None if known is None else Checkpoint(folder, kind, known["identity"])
+        header = files.read_sealed(files.as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
+        return None if header is None else Checkpoint(folder, kind, header["identity"])
 
     def __enter__(self) -> Self:
         if self.folder is None:
             return self
         with ExitStack() as stack:
             stack.enter_context(files.locked(self.folder, f"a {self.kind}"))
-            known = Checkpoint.open(self.folder, self.kind)
-            self._is_new = known is None
-            if known is None:
+            earlier = Checkpoint.open(self.folder, self.kind)
+            self._is_new = earlier is None
+            if earlier is None:
                 header = {"format": f"{FORMAT}, {self.kind}", "identity": self.identity}
                 with self._saving(HEADER) as path:
                     files.write_sealed(path, header)
-            elif known.fingerprint != self.fingerprint:
-                raise self._difference(known.identity)
+            elif earlier.fingerprint != self.fingerprint:
+                raise self._difference(earlier.identity)
             self._held = stack.pop_all()
         return self
 
