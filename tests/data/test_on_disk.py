@@ -347,7 +347,7 @@ def test_what_cannot_be_is_said(tmp_path):
     with pytest.raises(nf.InputError, match="There is no file"):
         nf.ParquetColumns(tmp_path / "none.parquet")
     (tmp_path / "odd.parquet").write_text("odd")
-    with pytest.raises(nf.InputError, match="not a whole Parquet file"):
+    with pytest.raises(nf.InputError, match="cannot be read as Parquet"):
         nf.ParquetColumns(tmp_path / "odd.parquet")
     text = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})
     text.to_parquet(tmp_path / "text.parquet")

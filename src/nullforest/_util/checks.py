@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from operator import index
 from typing import Any
 
 from nullforest._util.errors import refused
 
+#: The kernel keeps sizes in 32 bits.
+MOST_SIZE = 2**32 - 1
 #: A longer limit of time, about three years, is none; clocks count 10¹⁸ nanoseconds.
 NO_LIMIT = 1e8
 #: More threads than any machine has.
@@ -50,11 +51,3 @@ def n_threads(n_jobs: int | None) -> int:
     from joblib import cpu_count  # it respects affinity and cgroup quotas; slow to import
 
     return max(1, int(cpu_count()) + 1 + number)
-
-
-def time_limit(max_seconds: float | None) -> float | None:
-    """The limit of time in seconds; None for none."""
-    if max_seconds is None:
-        return None
-    seconds = real_number("max_seconds", max_seconds, math.inf)
-    return None if seconds > NO_LIMIT else seconds

@@ -28,15 +28,15 @@ class ColumnStore:
         Columns that are stored together: blocks should be multiples of it.
     at_once : int
         Bytes that are read at a time; a reader may need as much again for itself.
-    rows, columns : array of int, optional
-        Samples and features of the file that the matrix has; all of them where not given.
+    rows : array of int, optional
+        Samples of the file that the matrix has; all of them where not given.
 
     Examples
     --------
     >>> import numpy as np
     >>> values = np.arange(12.0).reshape(3, 4)
     >>> store = ColumnStore(values.shape, lambda columns: values[:, columns])
-    >>> store.subset(rows=np.array([0, 2]), columns=np.array([1, 3]))[:, 0:2]
+    >>> store.of_rows(np.array([0, 2]))[:, [1, 3]]
     array([[ 1.,  3.],
            [ 9., 11.]])
     """
@@ -47,16 +47,12 @@ class ColumnStore:
     together: int = 1
     at_once: int = 2**25
     rows: Ints | None = None
-    columns: Ints | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Samples and features."""
         S, F = self.size
-        return (
-            S if self.rows is None else len(self.rows),
-            F if self.columns is None else len(self.columns),
-        )
+        return S if self.rows is None else len(self.rows), F
 
     def read(self, begin: int, end: int) -> NDArray[Any]:
         """Columns from `begin` to `end`, (S, end - begin)."""
@@ -68,20 +64,12 @@ class ColumnStore:
         if every != slice(None):
             raise TypeError("A matrix on disk is read by whole columns.")
         wanted = np.arange(self.shape[1], dtype=np.int64)[columns]
-        wanted = wanted if self.columns is None else self.columns[wanted]
         in_order, place = np.unique(wanted, return_inverse=True)
         values = self.fetch(in_order)
         if len(in_order) != len(wanted) or not np.array_equal(in_order, wanted):
             values = values[:, place]
         return values if self.rows is None else values[self.rows]
 
-    def subset(self, rows: Ints | None = None, columns: Ints | None = None) -> ColumnStore:
-        """The same file with some of the samples and features."""
-
-        def of(given: Ints | None, known: Ints | None) -> Ints | None:
-            return known if given is None else given if known is None else known[given]
-
-        together = self.together if columns is None else 1
-        return replace(
-            self, rows=of(rows, self.rows), columns=of(columns, self.columns), together=together
-        )
+    def of_rows(self, rows: Ints) -> ColumnStore:
+        """The same file with some of the samples."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])

@@ -87,12 +87,7 @@ def optional(module: str, extra: str, purpose: str) -> Any:
         raise MissingExtraError(module.partition(".")[0], extra, purpose) from None
 
 
-def check_known(what: str, given: Any, known: Iterable[str]) -> None:
-    """Refuse a name that is not among the known ones.
-
-    Examples
-    --------
-    >>> check_known("plot", "counts", ["counts", "volcano"])
-    """
-    if not (isinstance(given, str) and given in (known := list(known))):
-        raise InputError(f"There is no {what} {given!r:.60}; choose one of {', '.join(known)}.")
+def check_known(what: str, name: Any, names: Iterable[str]) -> None:
+    """Refuse a name that is not among the known ones."""
+    if not (isinstance(name, str) and name in (names := list(names))):
+        raise InputError(f"There is no {what} {name!r:.60}; choose one of {', '.join(names)}.")

@@ -74,15 +74,6 @@ def writing(path: Any, *, binary: bool = False) -> Iterator[IO[Any]]:
 
     A file that is replaced keeps its mode and owner, and a link keeps naming it. Devices and pipes
     are written into, not replaced.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with writing(path) as file:
-    ...     _ = file.write("whole")
-    >>> path.read_text()
-    'whole'
     """
     path = _resolved(as_path(path))
     how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8"}

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from nullforest._util.errors import InputError
-
 #: Told (pieces done, pieces in all); a piece under way may count in part.
 Report = Callable[[float, float], object]
 #: Seconds: work that ends sooner needs no bar.
@@ -19,12 +17,6 @@ LOG_EVERY = 30.0
 
 def silent(done: float, total: float) -> None:
     """Show nothing."""
-
-
-def check_report(progress: object) -> None:
-    """Refuse a setting `progress` that cannot be told."""
-    if not (progress is None or callable(progress)):
-        raise InputError(f"progress = {progress!r:.60} must be a function.")
 
 
 def describe(report: Report | None, state: str) -> None:
@@ -56,13 +48,6 @@ def progress_bar(what: str, report: Report | None = None, *, log: bool = False) 
         Told instead; :func:`silent` for no progress at all.
     log : bool
         Where there is no terminal, print a line every half minute.
-
-    Examples
-    --------
-    >>> from nullforest._util.progress import progress_bar
-    >>> with progress_bar("Counting") as progress:
-    ...     for i in range(3):
-    ...         _ = progress(i + 1, 3)
     """
     if report is not None:
         yield report

@@ -13,12 +13,6 @@ def stream(seed: int, *key: int) -> np.random.Generator:
 
     Permutation 7 draws from `stream(seed, LABELS, 7)`, so that it is the same permutation whether
     it is the eighth of one run, the first after an interruption, or done on another machine.
-
-    Examples
-    --------
-    >>> from nullforest._util.randomness import stream
-    >>> bool(stream(0, 7).random() == stream(0, 7).random() != stream(0, 8).random())
-    True
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 

@@ -21,11 +21,6 @@ def bisect(
         The first bracket; whole numbers stay whole.
     width : int or float
         Length at which the bracket is short enough.
-
-    Examples
-    --------
-    >>> bisect(lambda k: k * k > 50, 0, 100, 1)
-    (7, 8)
     """
     while high - low > width:
         middle = (low + high) // 2 if isinstance(low, int) else (low + high) / 2
@@ -38,11 +33,6 @@ def smallest_true(predicate: Callable[[int], bool], low: int, high: int, start: 
 
     The search leaves `start` in steps that double, so that a good guess costs few evaluations.
     The predicate is taken to be true at `high` and is not evaluated there.
-
-    Examples
-    --------
-    >>> smallest_true(lambda k: k * k > 50, 0, 100, start=6)
-    8
     """
     below, above, step = low - 1, high, 1
     at = min(max(start, low), high)

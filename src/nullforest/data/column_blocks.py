@@ -14,8 +14,6 @@ from nullforest.data.dense import as_floats
 from nullforest.data.matrices import Source, as_columns
 from nullforest.data.rank_table import RankTable
 
-Floats = NDArray[np.float64]
-
 #: Values that are read at a time: 32 MB of doubles.
 AT_ONCE = 4_000_000
 
@@ -43,7 +41,7 @@ def column_blocks(
             yield np.ascontiguousarray(as_floats(source.read(begin, min(begin + width, F))).T)
 
 
-def some_rows(source: Source, features: NDArray[np.int64]) -> Floats:
+def some_rows(source: Source, features: NDArray[np.int64]) -> NDArray[np.float64]:
     """Some features by their numbers, one row each."""
     rows = [source.read(int(f), int(f) + 1)[:, 0] for f in features]
     return np.array([as_floats(np.asarray(row)) for row in rows], np.float64).reshape(

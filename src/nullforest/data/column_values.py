@@ -55,25 +55,25 @@ def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.floa
     if column.dtype.kind in "mM":
         return _nanoseconds(column), False
     missing = column.isna().to_numpy()
-    known = column.to_numpy(dtype=object)[~missing]
-    if known.size and all(isinstance(value, datetime.date) for value in known):
+    cells = column.to_numpy(dtype=object)[~missing]
+    if cells.size and all(isinstance(value, datetime.date) for value in cells):
         return _nanoseconds(pd.to_datetime(column, utc=True)), False
     values = np.full(len(column), np.nan)
-    values[~missing] = [number_of(value) for value in known]
-    wrong = np.flatnonzero(np.isnan(values) & ~missing)
-    if not wrong.size:
+    values[~missing] = [number_of(value) for value in cells]
+    others = np.flatnonzero(np.isnan(values) & ~missing)
+    if not others.size:
         return values, False
-    cell = column.iloc[int(wrong[0])]
-    texts = [value for value in known if isinstance(value, str)]
-    if len(texts) == len(known) == len(wrong) and not _decimal_comma(cell):
+    cell = column.iloc[int(others[0])]
+    texts = [value for value in cells if isinstance(value, str)]
+    if len(texts) == len(cells) == len(others) and not _decimal_comma(cell):
         if all(_DATE.fullmatch(text) for text in texts):
             return _dates(column, name), False
         codes, levels = pd.factorize(column, sort=True)
-        if len(levels) <= MOST_DISTINCT * len(known):
+        if len(levels) <= MOST_DISTINCT * len(cells):
             return np.where(codes < 0, np.nan, codes.astype(float)), len(levels) > 2
         raise InputError(
             f"Column {name!r} holds text without an order, {len(levels)} different values in "
-            f"{len(known)} rows (such as {cell!r:.60}); {_REMEDY}."
+            f"{len(cells)} rows (such as {cell!r:.60}); {_REMEDY}."
         )
     what = f"text, {cell!r:.60}" if isinstance(cell, str) else f"{type(cell).__name__} values"
     comma = (
@@ -81,7 +81,7 @@ def values_of_column(column: pd.Series[Any], name: str) -> tuple[NDArray[np.floa
         Setting("decimal", ","),
     )
     remedy = comma if _decimal_comma(cell) else (_REMEDY,)
-    where = f"Column {name!r} holds {what} in data row {wrong[0] + 1}, where numbers are needed; "
+    where = f"Column {name!r} holds {what} in data row {others[0] + 1}, where numbers are needed; "
     raise InputError(Sentence(where, *remedy, "."))
 
 

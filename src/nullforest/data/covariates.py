@@ -35,12 +35,6 @@ def bins_of(
     responses : (S, Q)
         What to predict: numbers, or one column per class.
     blocks : (S,), optional
-
-    Examples
-    --------
-    >>> age = np.arange(40.0)[:, None]
-    >>> np.bincount(bins_of(age, age)).tolist()
-    [10, 10, 10, 10]
     """
     scores = covariates if covariates.shape[1] == 1 else _predicted(covariates, responses)
     bins = np.zeros(len(scores), np.int64)

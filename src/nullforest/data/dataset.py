@@ -256,14 +256,6 @@ def named_columns(
     Returns
     -------
     X, blocks, adjust, names of the covariates, positions of the columns that are left
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"gene": [1.0, 2.0], "site": ["a", "b"], "age": [40, 50]})
-    >>> X, site, age, names, columns = named_columns(frame, "site", ["age"])
-    >>> list(X), list(site), list(age), columns.tolist()
-    (['gene'], ['a', 'b'], ['age'], [0])
     """
     covariates = [adjust] if isinstance(adjust, str) else adjust
     named = isinstance(covariates, list | tuple) and all(isinstance(n, str) for n in covariates)

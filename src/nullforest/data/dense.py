@@ -15,7 +15,7 @@ Floats = NDArray[np.float32] | NDArray[np.float64]
 Names = NDArray[np.str_]
 
 
-def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
+def as_matrix(X: Any) -> tuple[Floats, Names | None]:
     """X as a float32 or float64 matrix, copied only where its type demands it, and its names."""
     X, names = checked_columns(X)
     if names is not None:
@@ -27,10 +27,10 @@ def as_matrix(X: Any, *, min_samples: int = 1) -> tuple[Floats, Names | None]:
     except ValueError:
         raise InputError("The rows of X have different lengths; give a full table.") from None
     check_axes(array)
-    if array.shape[0] < min_samples or array.shape[1] < 1:
+    if 0 in array.shape:
         raise InputError(
-            f"X has {array.shape[0]} samples and {array.shape[1]} features; at least "
-            f"{min_samples} and 1 are needed."
+            f"X has {array.shape[0]} samples and {array.shape[1]} features; at least 1 and 1 are "
+            "needed."
         )
     return as_floats(array), names
 
@@ -40,15 +40,6 @@ def checked_columns(X: Any) -> tuple[Any, Names | None]:
 
     A column of text, dates or complex numbers is refused by name, and so are equal names. Names of
     columns with several levels (a MultiIndex) are joined by an underscore.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("age", "mean"), "bc"]))
-    >>> checked_columns(frame)[1].tolist()
-    ['age_mean', 'b_c']
-    >>> checked_columns(np.ma.masked_equal([[1.0, 9.0]], 9.0))[0]
-    array([[ 1., nan]])
     """
     if isinstance(X, np.ma.MaskedArray):
         values = as_floats(X.data)
@@ -77,14 +68,6 @@ def coded_columns(X: Any) -> tuple[Any, NDArray[np.bool_] | None]:
 
     Anything else, and a DataFrame of numbers, stays as it is. Dates are numbers, and so are ordered
     categories; text is a category unless most values occur once.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [31.0, 62.0, 45.0] * 2, "group": ["b", "a", "c"] * 2})
-    >>> numbers, categories = coded_columns(frame)
-    >>> numbers["group"].tolist(), categories.tolist()
-    ([1.0, 0.0, 2.0, 1.0, 0.0, 2.0], [False, True])
     """
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "to_numpy") or not hasattr(X, "dtypes"):
@@ -131,11 +114,16 @@ def column_names(frame: Any) -> Names:
 
 def missing_as_nan(values: NDArray[Any]) -> NDArray[Any]:
     """An array of objects with NaN in the place of None, pd.NA and pd.NaT; others as they are."""
-    if values.dtype.kind != "O":
-        return values
-    from pandas import isna
+    return np.where(is_missing(values), np.nan, values) if values.dtype.kind == "O" else values
 
-    return np.where(isna(values), np.nan, values)
+
+def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are NaN or NaT; in an array of objects also None and pd.NA."""
+    if array.dtype.kind != "O":
+        return np.asarray(array != array)
+    from pandas import isna  # slow to import
+
+    return np.asarray(isna(array))
 
 
 def check_axes(X: Any) -> None:

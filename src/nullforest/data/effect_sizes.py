@@ -23,10 +23,8 @@ from nullforest.data.column_blocks import column_blocks, columns_of
 from nullforest.data.effects import Effects
 from nullforest.data.matrices import Source
 from nullforest.data.rank_table import RankTable
-from nullforest.data.ranks import midranks
+from nullforest.data.ranks import Floats, midranks
 from nullforest.data.targets import Target, as_target
-
-Floats = NDArray[np.float64]
 
 #: Values that a thread compares at a time: a few copies of 2 MB stay in a processor's cache.
 IN_CACHE = 250_000
@@ -56,14 +54,6 @@ def effect_sizes(
     Effects or None
         None where features are not compared with one target: several outputs, or distances; or
         where X is a table that did not keep its values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nullforest.data.effect_sizes import effect_sizes
-    >>> X = np.array([[1.0, 8.0], [2.0, np.nan], [3.0, 6.0], [9.0, 7.0]])
-    >>> effect_sizes(X, [0.5, 1.5, 2.5, 3.5]).columns["correlation"].tolist()
-    [1.0, -0.5]
     """
     if y is None or (isinstance(X, RankTable) and X.values is None):
         return None

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.column_store import ColumnStore
-from nullforest._util.errors import InputError, MissingExtraError, reason_of
-from nullforest._util.files import as_path
+from nullforest._util.errors import InputError, optional, reason_of
+from nullforest._util.files import as_path, reading
 from nullforest.data.dense import Names, as_floats, as_matrix, check_axes, coded_columns
 
 #: Bytes of a memory-mapped array that are in memory at a time.
@@ -58,25 +58,15 @@ class ParquetColumns:
     """
 
     def __init__(self, path: Any, drop: Iterable[str] = ()) -> None:
-        try:
-            import pyarrow.parquet
-        except ImportError:
-            raise MissingExtraError("pyarrow", "parquet", "Reading Parquet") from None
+        parquet = optional("pyarrow.parquet", "parquet", "Reading Parquet")
         self.path = as_path(path)
-        try:
-            self.file = pyarrow.parquet.ParquetFile(self.path)
-        except FileNotFoundError:
-            raise InputError(f"There is no file {self.path}; check the path.") from None
-        except (pyarrow.ArrowException, OSError) as error:
-            raise InputError(
-                f"{self.path} is not a whole Parquet file ({reason_of(error)}); it may be damaged "
-                "or truncated."
-            ) from None
-        known = [name for name in self.file.schema_arrow.names if not name.startswith("__index_")]
+        with reading(self.path, "Parquet"):
+            self.file = parquet.ParquetFile(self.path)
+        names = [name for name in self.file.schema_arrow.names if not name.startswith("__index_")]
         dropped = set(drop)
-        if missing := sorted(dropped - set(known)):
+        if missing := sorted(dropped - set(names)):
             raise InputError(f"{self.path} has no column {missing[0]!r} to leave out.")
-        self.names = np.array([name for name in known if name not in dropped], dtype=str)
+        self.names = np.array([name for name in names if name not in dropped], dtype=str)
         self.shape = (int(self.file.metadata.num_rows), len(self.names))
 
     def column(self, name: str) -> NDArray[Any]:

@@ -124,7 +124,10 @@ class RankTable:
         self.feature_names = names
         self.bins = 0 if bins is None else MOST_BINS if S >= BINNED_FROM else 0
         if bins not in (None, "auto"):
-            self.bins = number_of_bins(bins, S)
+            self.bins = whole_number("bins", bins, 2, MOST_BINS, ', "auto" or None')
+            if S <= EXACT_UP_TO:
+                why = f"is for more than {EXACT_UP_TO} samples, and X has {S}; omit it."
+                raise refused("bins", self.bins, why)
         self.folder: Path | None = None
         temporary = False
         self._arrays: Arrays | None = None
@@ -223,7 +226,7 @@ class RankTable:
                 arrays.parts["known"],
                 arrays.parts["flags"],
                 fingerprint,
-                arrays.most_resident,
+                table_files.RESIDENT if arrays.maps else 0,  # bytes of files in memory
                 0 if arrays.values is None else arrays.values.nbytes,  # not those of the caller
             )
             if verify:
@@ -357,12 +360,10 @@ class RankTable:
     def numeric(self) -> RankTable:
         """The table itself, unless it holds categories, which are then refused by name."""
         if self.categories is not None:
-            column = int(np.flatnonzero(self.categories)[0])
-            names = self.feature_names
-            name = f"x{column}" if names is None else str(names[column])
             raise InputError(
-                f"Column {name!r} holds categories without an order, which only a forest with "
-                "shadows takes (nullforest.grow, ForestSelector); encode it as numbers, or drop it."
+                f"Column {str(self.names[self.categories][0])!r} holds categories without an "
+                "order, which only a forest with shadows takes (nullforest.grow, "
+                "ForestSelector); encode it as numbers, or drop it."
             )
         return self
 
@@ -420,31 +421,10 @@ def values_of(X: Any) -> tuple[Any, tuple[int, int]]:
         if X.values is None:
             return X.matrix, X.shape  # says why not
         return native_values(X.values), X.shape
-    values = as_columns(X).values
-    if is_sparse(values):
-        return native_values(values), values.shape
-    if not isinstance(values, np.ndarray):
-        source = as_columns(X).source
-        values = as_floats(source.read(0, source.shape[1]))
-    return values, values.shape
-
-
-def number_of_bins(bins: Any, n_samples: int) -> int:
-    """The most bins of a column, as given.
-
-    Examples
-    --------
-    >>> number_of_bins(64, 5_000)
-    64
-    """
-    number = whole_number("bins", bins, 2, MOST_BINS, ', "auto" or None')
-    if n_samples <= EXACT_UP_TO:
-        raise refused(
-            "bins",
-            number,
-            f"is for more than {EXACT_UP_TO} samples, and X has {n_samples}; omit it.",
-        )
-    return number
+    columns = as_columns(X)
+    if is_sparse(columns.values) or isinstance(columns.values, np.ndarray):
+        return native_values(columns.values), columns.source.shape
+    return as_floats(columns.source.read(0, columns.source.shape[1])), columns.source.shape
 
 
 def _too_large(n_samples: int, n_features: int) -> bool:

@@ -29,12 +29,6 @@ def permuted_rows(
     """Permutations of the rows, (copies, S): row i of copy j is row [j, i] of the table.
 
     With blocks, rows change places within their block only.
-
-    Examples
-    --------
-    >>> rows = permuted_rows(6, 2, seed=0, blocks=np.array([0, 0, 1, 1, 1, 1]))
-    >>> np.sort(rows[:, :2]).tolist(), rows.shape
-    ([[0, 1], [0, 1]], (2, 6))
     """
     each = np.zeros(n_samples, np.int64) if blocks is None else blocks
     members = [np.flatnonzero(each == name) for name in np.unique(each)]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nullforest._util.errors import InputError
+from nullforest.data.dense import is_missing
 
 Floats = NDArray[np.float64]
 #: A checked survival target.
@@ -34,14 +35,6 @@ def survival_of(y: Any, name: str = "y") -> NDArray[Any] | None:
 
     A structured array has two fields, of which one is boolean or which are named event and time;
     so has a DataFrame two columns. `name` stands in the sentences that refuse it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> survival_of(pd.DataFrame({"time": [3, 5], "event": [1, 0]})).tolist()
-    [(True, 3.0), (False, 5.0)]
-    >>> survival_of(np.array([3.0, 5.0])) is None
-    True
     """
     columns = _columns(y)
     if columns is None:
@@ -94,12 +87,6 @@ def median_follow_up(survival: NDArray[Any]) -> float:
     """Median follow-up by the reverse Kaplan–Meier estimate: censoring is taken as the event.
 
     NaN where fewer than half of the samples would have been censored by the last time.
-
-    Examples
-    --------
-    >>> y = np.array([(True, 1.0), (False, 2.0), (False, 4.0), (True, 5.0)], SURVIVAL)
-    >>> median_follow_up(y)
-    4.0
     """
     times, left = kaplan_meier(~survival["event"], survival["time"], event_first=False)
     reached = np.flatnonzero(left <= 0.5 + 1e-12)
@@ -115,12 +102,6 @@ def kaplan_meier(event: Any, time: Any, *, event_first: bool = True) -> tuple[Fl
     time : (S,) float
     event_first : bool
         Samples censored at the time of an event are still at risk then. Otherwise they have left.
-
-    Examples
-    --------
-    >>> times, left = kaplan_meier([True, False, True], [1.0, 2.0, 3.0])
-    >>> times.tolist(), left.round(3).tolist()
-    ([1.0, 2.0, 3.0], [0.667, 0.667, 0.0])
     """
     event = np.asarray(event, bool)
     times, place = np.unique(np.asarray(time, np.float64), return_inverse=True)
@@ -166,7 +147,7 @@ def _event_and_time(names: list[Any], boolean: list[bool]) -> tuple[Any, Any] | 
 
 def _events(event: Any, name: str) -> NDArray[np.bool_]:
     array = np.asarray(event)
-    _refuse(_missing(array), f"The events of {name} have missing values", array)
+    _refuse(is_missing(array), f"The events of {name} have missing values", array)
     if array.dtype.kind in "OUS":
         words = [str(value).strip().casefold() for value in array]
         numbers = np.array([_WORDS.get(word, np.nan) for word in words])
@@ -179,7 +160,7 @@ def _events(event: Any, name: str) -> NDArray[np.bool_]:
 
 def _times(time: Any, name: str) -> Floats:
     array = np.asarray(time)
-    _refuse(_missing(array), f"The times of {name} have missing values", array)
+    _refuse(is_missing(array), f"The times of {name} have missing values", array)
     try:
         if array.dtype.kind in "bcmM":
             raise TypeError
@@ -194,14 +175,6 @@ def _times(time: Any, name: str) -> Floats:
     remedy = "count time from the beginning of the observation"
     _refuse(times < 0, f"The times of {name} hold negative values", array, remedy)
     return times
-
-
-def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
-    if array.dtype.kind != "O":
-        return np.asarray(array != array)
-    from pandas import isna  # None and NA too; slow to import
-
-    return np.asarray(isna(array))
 
 
 def _refuse(

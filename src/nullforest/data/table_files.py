@@ -51,11 +51,6 @@ class Arrays:
     values: Any = None
     maps: list[mmap.mmap] = field(default_factory=list)
 
-    @property
-    def most_resident(self) -> int:
-        """Bytes of the files that may lie in memory; 0 where nothing is a file."""
-        return RESIDENT if self.maps else 0
-
 
 class InMemory:
     """Takes a table block by block into memory."""
@@ -120,23 +115,23 @@ class InFolder:
             if name not in self._files:  # "x": no link is followed, no other file replaced
                 self._files[name] = self._stack.enter_context((self._folder / name).open("xb"))
             self._files[name].write(content)
-        known = self._sums.setdefault(name, {"bytes": 0, "crc32": 0})
-        known["bytes"] += memoryview(content).nbytes
-        known["crc32"] = zlib.crc32(content, known["crc32"])
+        sums = self._sums.setdefault(name, {"bytes": 0, "crc32": 0})
+        sums["bytes"] += memoryview(content).nbytes
+        sums["crc32"] = zlib.crc32(content, sums["crc32"])
 
 
 @contextmanager
 def in_folder(folder: Path, needed: float, *, keep_values: bool) -> Iterator[InFolder]:
     """Begin a table of about `needed` bytes in a folder that holds none yet."""
     with locked(folder, "a rank table"), ExitStack() as stack:
-        known = _description(folder)
-        if known is not None and known["finished"]:
+        earlier = _description(folder)
+        if earlier is not None and earlier["finished"]:
             raise InputError(
                 f"{folder} holds a rank table already; open it with RankTable.open, or give "
                 "another folder."
             )
         for path in (folder / name for name in FILES):
-            if known is not None:
+            if earlier is not None:
                 path.unlink(missing_ok=True)  # left by a process that was interrupted
             elif os.path.lexists(path):
                 raise InputError(
@@ -176,21 +171,21 @@ def _contents(folder: Path, about: dict[str, Any], verify: bool) -> tuple[Arrays
     if about["values"] is not None:
         types["values.bin"], lengths["values.bin"] = np.dtype(about["values"]), S * F
     for name in {*types, *files}:
-        path, known = folder / name, files[name]
-        whole = known["bytes"] == path.stat().st_size
+        path, sums = folder / name, files[name]
+        whole = sums["bytes"] == path.stat().st_size
         if name in lengths:
-            whole = whole and known["bytes"] == lengths[name] * types[name].itemsize
-        if not whole or (verify and _crc32(path) != known["crc32"]):
+            whole = whole and sums["bytes"] == lengths[name] * types[name].itemsize
+        if not whole or (verify and _crc32(path) != sums["crc32"]):
             raise ValueError(f"{name} has changed since it was written")
     arrays = Arrays({})
-    found = {name: _mapped(folder / name, kind, arrays.maps) for name, kind in types.items()}
-    arrays.parts = {name: found[f"{name}.bin"] for name in PARTS}
+    mapped = {name: _mapped(folder / name, kind, arrays.maps) for name, kind in types.items()}
+    arrays.parts = {name: mapped[f"{name}.bin"] for name in PARTS}
     if arrays.parts["known"].max() > S or arrays.parts["flags"].max() > MOST_FLAG:
         raise ValueError("a number is out of its range")
     if len(arrays.parts["block"]) // F < LONG:
         arrays.maps[0].madvise(mmap.MADV_RANDOM)
-    if "values.bin" in found:
-        arrays.values = found["values.bin"].reshape(F, S).T
+    if "values.bin" in mapped:
+        arrays.values = mapped["values.bin"].reshape(F, S).T
     names = None
     if "names.npy" in files:
         names = np.load(folder / "names.npy", allow_pickle=False)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nullforest._util.checks import real_number
 from nullforest._util.errors import InputError, check_known, refused
 from nullforest._util.words import Sentence, Setting
+from nullforest.data.dense import is_missing
 
 Criterion = Literal["gini", "entropy", "variance", "logrank", "neighbourhood"]
 Task = Literal["auto", "classification", "regression"]
@@ -267,14 +268,10 @@ def _blocks(blocks: Any, n_samples: int) -> NDArray[np.int64]:
         raise InputError(
             f"blocks has the shape {array.shape} for {n_samples} samples; give one block each."
         )
-    if array.dtype.kind == "O":
-        from pandas import isna
-
-        if np.any(isna(array)):
-            raise InputError("blocks has missing values; drop those samples, or name their block.")
-        array = array.astype(str)
-    if array.dtype.kind == "f" and np.isnan(array).any():
+    if is_missing(array).any():
         raise InputError("blocks has missing values; drop those samples, or name their block.")
+    if array.dtype.kind == "O":
+        array = array.astype(str)
     numbers = np.unique(array, return_inverse=True)[1].astype(np.int64)
     if np.bincount(numbers).max() < 2:
         raise InputError(
@@ -308,20 +305,16 @@ def _array(y: Any, n_samples: int, subject: str) -> NDArray[Any]:
         raise InputError(
             f"{subject} has {len(array)} values for {n_samples} samples; give one each."
         )
+    missing = is_missing(array)
     if array.dtype.kind == "O":
-        from pandas import isna  # knows None, NaN, NaT and NA; slow to import, so only here
-
         if any(isinstance(value, list | tuple | dict | set | np.ndarray) for value in array.flat):
             raise InputError(several)
-        missing = np.asarray(isna(array))
         numeric = array.ndim == 1 and all(
             isinstance(value, int | float | np.number) and not isinstance(value, bool)
             for value in array[~missing]
         )
         if numeric and not missing.any():
             array = array.astype(np.float64)
-    else:
-        missing = np.asarray(array != array)  # NaN and NaT
     for unusable, what in [
         (missing, "no value"),
         (np.isinf(array) if array.dtype.kind == "f" else missing, "an infinite value"),

@@ -52,11 +52,6 @@ def evaluation_rates(n_features: int, pool: int, candidates: int) -> tuple[int, 
     A feature is in the pool of a tree with probability F_t/F, and there a candidate at a node with
     probability C/F_t. A probe is evaluated more often by one factor: in more trees where pools are
     drawn, so that its wins cluster in trees as a feature's do, else at more nodes.
-
-    Examples
-    --------
-    >>> evaluation_rates(20_000, 20_000, 1000), evaluation_rates(20_000, 1000, 1000)
-    ((65536, 4916), (4916, 65536))
     """
     in_tree = min(1.0, EVALUATIONS_PER_CANDIDATE * pool / n_features) if pool < n_features else 1.0
     overall = min(1.0, EVALUATIONS_PER_CANDIDATE * candidates / n_features)
@@ -102,15 +97,7 @@ def default_number(n_samples: int, n_features: int, candidates: int, n_strata: i
 
 
 def default_copies(table: RankTable, *, blocks: bool) -> int:
-    """Number of copies where it is not given; 0 where virtual probes serve as well.
-
-    Examples
-    --------
-    >>> from nullforest.data.rank_table import RankTable
-    >>> rng = np.random.default_rng(0)
-    >>> [default_copies(RankTable(rng.normal(size=(60, F))), blocks=False) for F in (10, 100, 600)]
-    [99, 9, 0]
-    """
+    """Number of copies where it is not given; 0 where virtual probes serve as well."""
     F = table.n_varying
     if F >= FEW_FEATURES:
         return BLOCK_COPIES if blocks else 0

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral
 from typing import Any, Literal
 
-from nullforest._util.checks import real_number, whole_number
+from nullforest._util.checks import MOST_SIZE, real_number, whole_number
 from nullforest._util.errors import InputError, refused
 from nullforest._util.words import Sentence, Setting
 
-#: The kernel keeps sizes in 32 bits; numbers of trees leave one bit to spare for sums.
-MOST_SIZE, MOST_TREES = 2**32 - 1, 2**31 - 1
+#: One bit less than other sizes, to spare for sums.
+MOST_TREES = 2**31 - 1
 MOST_SEED = 2**64 - 1
 #: The kernel's sums are exact up to so many draws from the samples.
 MOST_DRAWS = 2**22
@@ -269,11 +269,6 @@ def default_candidates(n_features: int, most: int = MOST_CANDIDATES) -> int:
 
     With few candidates a node without a strong one among them is left to weak features, which are
     then found too; `docs/power.md` compares numbers of candidates and depths.
-
-    Examples
-    --------
-    >>> default_candidates(10), default_candidates(100), default_candidates(10**6)
-    (4, 10, 20)
     """
     return min(most, math.ceil(math.sqrt(n_features)))
 

@@ -111,13 +111,6 @@ def sample_rankings(
 
     Associations are not negative; `start` is the random start of the systematic sample, from 0 to
     1. The sampled rankings are in ascending order.
-
-    Examples
-    --------
-    >>> association = np.random.default_rng(0).random(10_000, np.float32)
-    >>> sampled, weights = sample_rankings(association, 500, 0.3)
-    >>> len(sampled), int((association[sampled] > 0.99).sum()), round(float(weights.sum()), -2)
-    (500, 26, 10000.0)
     """
     n = len(association)
     # Strongest first, equal ones by number: sorted as whole numbers, of which none are equal.

@@ -62,16 +62,6 @@ class Checkpoint:
         identity is refused.
     every : float
         Seconds between two writings, for :attr:`due`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with Checkpoint(folder, "sum", {"seed": 3}) as checkpoint:
-    ...     checkpoint.write("first", {"found": [1, 2]})
-    >>> with Checkpoint(folder, "sum", {"seed": 3}) as checkpoint:
-    ...     checkpoint.read("first").content
-    {'found': [1, 2]}
     """
 
     def __init__(
@@ -90,22 +80,22 @@ class Checkpoint:
     @staticmethod
     def open(folder: Any, kind: str) -> Checkpoint | None:
         """The checkpoint in a folder, as its own header describes it; None where there is none."""
-        known = files.read_sealed(files.as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
-        return None if known is None else Checkpoint(folder, kind, known["identity"])
+        header = files.read_sealed(files.as_path(folder) / HEADER, f"{FORMAT}, {kind}", f"a {kind}")
+        return None if header is None else Checkpoint(folder, kind, header["identity"])
 
     def __enter__(self) -> Self:
         if self.folder is None:
             return self
         with ExitStack() as stack:
             stack.enter_context(files.locked(self.folder, f"a {self.kind}"))
-            known = Checkpoint.open(self.folder, self.kind)
-            self._is_new = known is None
-            if known is None:
+            earlier = Checkpoint.open(self.folder, self.kind)
+            self._is_new = earlier is None
+            if earlier is None:
                 header = {"format": f"{FORMAT}, {self.kind}", "identity": self.identity}
                 with self._saving(HEADER) as path:
                     files.write_sealed(path, header)
-            elif known.fingerprint != self.fingerprint:
-                raise self._difference(known.identity)
+            elif earlier.fingerprint != self.fingerprint:
+                raise self._difference(earlier.identity)
             self._held = stack.pop_all()
         return self
 
@@ -197,14 +187,7 @@ _DIGEST = re.compile(r"\b[0-9a-f]{32}\b")
 
 
 def digest(value: Any) -> str:
-    """Hash of data or settings: arrays by their bytes, functions by their names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> digest(np.eye(3)) == digest(np.eye(3).copy()), digest(np.eye(3)) == digest(np.ones((3, 3)))
-    (True, False)
-    """
+    """Hash of data or settings: arrays by their bytes, functions by their names."""
     total = hashlib.blake2b(digest_size=16)
     _absorb(value, total)
     return total.hexdigest()

@@ -18,7 +18,7 @@ import numpy as np
 
 from nullforest._util.checks import NO_LIMIT, n_threads, real_number, whole_number
 from nullforest._util.errors import InputError
-from nullforest._util.progress import Report, check_report, part_of, silent
+from nullforest._util.progress import Report, part_of, silent
 from nullforest._util.words import Sentence, Setting
 from nullforest.data.dataset import Dataset
 from nullforest.forest.grower import Grower
@@ -188,12 +188,7 @@ class Run:
                 step = max(1, min(int(number * folder.interval / max(seconds, 1e-9)), 4 * number))
                 folder.save(forest, is_point=self.watched and forest.n_trees >= trees)
             if forest.n_trees < trees and (folder is None or monotonic() >= deadline):
-                note = Sentence(
-                    "Stopped by ",
-                    Setting("max_seconds", equals=""),
-                    f" after {forest.n_trees} of {trees} trees.",
-                )
-                return replace(forest, stopped_early=True, note=note)
+                return replace(forest, stopped_early=True, note="")
         return replace(forest, stopped_early=False, note="")
 
     def _extended(
@@ -309,8 +304,8 @@ def check_run(n_jobs: int | None, max_seconds: float | None, progress: Report | 
         n_threads(n_jobs)
     if max_seconds is not None:
         real_number("max_seconds", max_seconds, math.inf)
-    if progress is not None:
-        check_report(progress)
+    if not (progress is None or callable(progress)):
+        raise InputError(f"progress = {progress!r:.60} must be a function.")
 
 
 def _check_same_data(more: Forest, data: Dataset) -> None:

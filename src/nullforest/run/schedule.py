@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,26 +69,6 @@ class State:
     ends: bool
 
 
-class Schedule(Protocol):
-    """Numbers of trees at which a forest is looked at, and what becomes of it there."""
-
-    @property
-    def pilot(self) -> int:
-        """Trees that are grown before the points are known."""
-
-    @property
-    def most(self) -> int:
-        """Trees that the progress counts to; 0 for those of the next point."""
-
-    def points(self, forest: Forest | None) -> list[int]:
-        """Numbers of trees at which the forest is looked at."""
-
-    def judge(
-        self, forest: Forest, trees: int, early: bool, progress: Report | None
-    ) -> State | None:
-        """The forest with its selection at a point; None where it need not be tested there."""
-
-
 @dataclass(frozen=True)
 class FixedNumber:
     """A number of trees.
@@ -106,11 +86,12 @@ class FixedNumber:
     question: Question | None
     trees: int
     watched: bool = False
+    #: Trees that are grown before the points are known.
     pilot: ClassVar[int] = 0
 
     @property
     def most(self) -> int:
-        """Trees in all."""
+        """Trees that the progress counts to."""
         return self.trees
 
     def points(self, forest: Forest | None) -> list[int]:
@@ -161,6 +142,7 @@ class UntilSettled:
     question: Question
     max_trees: int | None = None
     watched: bool = False
+    #: The progress counts to the trees of the next point.
     most: ClassVar[int] = 0
 
     @property
@@ -246,6 +228,9 @@ class UntilSettled:
                 *remedy,
             )
         return ""
+
+
+Schedule = FixedNumber | UntilSettled
 
 
 def trees_for(tally: Tally, mean_count: float, nodes: int) -> float:

@@ -69,29 +69,17 @@ def split_points(
     SplitPoints or None
         None where the trees are not those of the tally: another library's, a sum of forests, or
         grown with other weights; and where X is too large to be ranked once more.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> from nullforest.data.targets import as_target
-    >>> X = np.random.default_rng(0).normal(size=(60, 30))
-    >>> y = X[:, 0] > 0.25
-    >>> forest = nf.grow(X, y, trees=50)
-    >>> found = split_points(forest.tally, X, as_target(y, 60), np.array([0]))
-    >>> found.trees, len(found.thresholds[0]) == int(forest.tally.counts[0])
-    (50, True)
     """
-    known = tally.settings
-    if tally.source != "nullforest" or known is None or tally.candidates is None:
+    shape = tally.settings
+    if tally.source != "nullforest" or shape is None or tally.candidates is None:
         return None
-    if len(tally.lineage) != 1 or target.criterion != known["criterion"]:
+    if len(tally.lineage) != 1 or target.criterion != shape["criterion"]:
         return None
     if not isinstance(X, RankTable) and tally.n_samples * tally.n_features > MOST_VALUES:
         return None
     table = RankTable.of(X, n_jobs)
-    if table.values is None or table.categories is not None:
-        return None
-    if table.shape != (tally.n_samples, tally.n_features):
+    same = table.shape == (tally.n_samples, tally.n_features)
+    if not same or table.values is None or table.categories is not None:
         return None
     copies = 0 if tally.shadows is None else len(tally.shadows)
     if copies:
@@ -109,7 +97,7 @@ def split_points(
         probe_seed=0,
         seed=seed,
         first_tree=first,
-        **known,
+        **shape,
     )
     grower = Grower(table, target, settings, True, False, n_threads(n_jobs))
     raw = grower.block(first, trees, max_seconds=MOST_SECONDS)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from nullforest._util.column_store import ColumnStore
 from nullforest._util.errors import InputError, reason_of, refused
-from nullforest._util.progress import progress_bar
 from nullforest._util.words import Setting, listed
 from nullforest.data.readers.formats import TableFile, text_of, texts_of
 from nullforest.data.readers.roles import TargetName, columns_of
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from nullforest.data.readers.images.geometry import Geometry
 
-#: Bytes of a dense block of columns that is checked at a time.
-_BLOCK = 2**26
 #: Columns that name the samples, where none is given: BIDS, PLINK, and what others often write.
 _USUAL = (
     "participant_id",
@@ -87,7 +84,7 @@ class FeatureMatrix:
         X = self.X
         if not np.array_equal(rows, np.arange(X.shape[0])):
             if isinstance(X, ColumnStore):
-                X = X.subset(rows=rows)
+                X = X.of_rows(rows)
             else:
                 X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
         return replace(self, X=X, samples=samples)
@@ -105,54 +102,32 @@ class FeatureMatrix:
         Voxels and vertices without variation lie outside of the brain and are no features. The
         forest itself passes over constant features, whatever their kind.
         """
-        S, F = self.X.shape
+        X, F = self.X, self.X.shape[1]
         if self.geometry is None:
-            return self.X, np.arange(F), []
-        low, high, missing = self._profile()
-        varies = ((low != high) | (missing > 0)) & (missing < S)
+            return X, np.arange(F), []
+        # NaN where all values are missing; neither makes a copy of the images.
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        if (infinite := np.flatnonzero(np.isinf(low) | np.isinf(high))).size:
+            row = np.flatnonzero(np.isinf(X[:, infinite[0]]))[0]
+            raise InputError(
+                f"The {self.unit} {self.feature_names[infinite[0]]!r} is infinite in sample "
+                f"{self.samples.index[row]!s}; replace it by a number, or by NaN."
+            )
+        varies = (low != high) | np.isnan(X).any(axis=0)
+        varies &= ~np.isnan(low)
         if not varies.any():
             raise InputError(
                 f"Every {self.unit} of {source} has the same value in all samples, so no split is "
                 "possible; give other samples, or another mask."
             )
         if varies.all():
-            return self.X, np.arange(F), []
-        used, left = np.flatnonzero(varies), self.feature_names[~varies]
+            return X, np.arange(F), []
+        left = self.feature_names[~varies]
         note = (
             f"{len(left)} {self.units if len(left) > 1 else self.unit} left out, since all samples "
             f"have the same value: {listed(left)}."
         )
-        X = self.X.subset(columns=used) if isinstance(self.X, ColumnStore) else self.X[:, used]
-        return X, used, [note]
-
-    def _profile(self) -> tuple[NDArray[Any], NDArray[Any], Ints]:
-        """Smallest and largest value of each feature, and how many are missing."""
-        X = self.X
-        S, F = X.shape
-        if hasattr(X, "tocsc"):
-            X = X.tocsc()
-            if np.isfinite(X.data).all():  # then zeros that are not stored are taken into account
-                low, high = (np.asarray(m.todense()).ravel() for m in (X.min(0), X.max(0)))
-                return low, high, np.zeros(F, np.int64)
-        low, high, missing = np.empty(F), np.empty(F), np.zeros(F, np.int64)
-        width = max(1, _BLOCK // (8 * max(S, 1)))
-        with progress_bar(f"Reading {self.units}") as tell:
-            for begin in range(0, F, width):
-                tell(begin, F)
-                here = slice(begin, begin + width)
-                block = X[:, here]
-                block = np.asarray(block.toarray() if hasattr(block, "toarray") else block)
-                gaps = np.isnan(block)
-                if np.isinf(block).any():
-                    row, column = np.argwhere(np.isinf(block))[0]
-                    raise InputError(
-                        f"The {self.unit} {self.feature_names[begin + column]!r} is infinite in "
-                        f"sample {self.samples.index[row]!s}; replace it by a number, or by NaN."
-                    )
-                missing[here] = gaps.sum(axis=0)
-                low[here] = np.fmin.reduce(block, axis=0)
-                high[here] = np.fmax.reduce(block, axis=0)
-        return low, high, missing
+        return X[:, varies], np.flatnonzero(varies), [note]
 
 
 def frame_matrix(frame: pd.DataFrame, drop: Iterable[str], source: str) -> FeatureMatrix:

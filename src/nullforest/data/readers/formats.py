@@ -96,13 +96,7 @@ def single(paths: Sequence[Path]) -> Path:
 
 
 def kind_of(paths: Sequence[Path]) -> str | None:
-    """Kind of the files, by the name of the first; None for tables.
-
-    Examples
-    --------
-    >>> kind_of([Path("sub-01.nii.gz")]), kind_of([Path("lh.thickness")]), kind_of([Path("a.csv")])
-    ('nifti', 'surface', None)
-    """
+    """Kind of the files, by the name of the first; None for tables."""
     name = paths[0].name.lower()
     kinds = (kind for ending, kind in _MATRICES.items() if name.endswith(ending))
     kind = next(kinds, "surface" if _FREESURFER.match(name) else None)

@@ -77,14 +77,7 @@ def _read_images(paths: Sequence[Path], kind: str, options: MatrixOptions) -> Fe
 
 
 def atlas_files(atlas: Sequence[Path]) -> tuple[list[Path], Path | None]:
-    """The images of an atlas, and the table of the names of its regions.
-
-    Examples
-    --------
-    >>> images, names = atlas_files([Path("lh.annot"), Path("names.tsv")])
-    >>> [path.name for path in images], names.name
-    (['lh.annot'], 'names.tsv')
-    """
+    """The images of an atlas, and the table of the names of its regions."""
     tables = [path for path in atlas if path.suffix.lower() in _TABLES]
     if len(tables) > 1:
         raise InputError(f"{tables[0]} and {tables[1]} both name regions; give one table.")

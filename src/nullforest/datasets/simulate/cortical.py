@@ -222,13 +222,6 @@ def smoothing_kernel(graph: csr_array, fwhm: float) -> csr_array:
 
     Row v holds exp(-d²/2s²), s = fwhm/2.355, for the vertices within 3s of v, scaled to a sum
     of squares of one.
-
-    Examples
-    --------
-    >>> graph = edge_graph([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    >>> kernel = smoothing_kernel(graph, fwhm=5.0)
-    >>> (kernel.multiply(kernel)).sum(axis=1).round(12).tolist()
-    [1.0, 1.0, 1.0]
     """
     n, sigma = graph.shape[0], fwhm / FWHM
     rows, columns, weights = [], [], []

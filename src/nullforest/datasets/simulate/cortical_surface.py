@@ -44,12 +44,6 @@ def read_maps(source: Any) -> Maps:
         the mesh are held); a GIFTI file (.gii, one data array per subject); MGH files (.mgh,
         .mgz, one subject or a stack); a CIFTI file (.dscalar.nii or .dtseries.nii, left cortex);
         a text file (.txt) that lists such files, one per line.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_maps(np.zeros((4, 10))).values.shape
-    (4, 10)
     """
     if isinstance(source, str | Path):
         maps = _read_file(Path(source))

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.checks import whole_number
+from nullforest._util.checks import MOST_SIZE, whole_number
 from nullforest._util.errors import InputError
-from nullforest.forest.settings import MOST_SIZE
 
 
 def independent(
@@ -86,14 +85,7 @@ def float_type(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
 
 
 def balanced_labels(n_samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Labels 0 and 1, half of the samples each; an odd sample out has label 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> np.bincount(balanced_labels(10, np.random.default_rng(0))).tolist()
-    [5, 5]
-    """
+    """Labels 0 and 1, half of the samples each; an odd sample out has label 0."""
     if n_samples < 2:
         raise InputError(f"n_samples = {n_samples} must be at least 2, one of each class.")
     return rng.permutation(np.arange(n_samples) % 2)
@@ -104,11 +96,6 @@ def mean_shift(relevance: float) -> float:
 
     With equally likely classes a shift of 2ρ/√(1-ρ²) makes Pearson's correlation between the
     feature and the label ρ.
-
-    Examples
-    --------
-    >>> round(mean_shift(0.5), 4)
-    1.1547
     """
     if not -1.0 < relevance < 1.0:
         raise InputError(

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nullforest._util.checks import whole_number
+from nullforest._util.checks import MOST_SIZE, whole_number
 from nullforest._util.errors import InputError
 from nullforest.datasets.simulate.independent import float_type
-from nullforest.forest.settings import MOST_SIZE
 
 
 def survival(
@@ -93,13 +92,7 @@ def survival(
 
 
 def _censoring_rate(hazard: NDArray[np.float64], share: float) -> float:
-    """The rate c at which the mean of c / (c + hazard) is the share.
-
-    Examples
-    --------
-    >>> round(_censoring_rate(np.ones(5), 0.75), 6)
-    3.0
-    """
+    """The rate c at which the mean of c / (c + hazard) is the share."""
     from scipy.optimize import brentq
 
     odds = math.log(share / (1 - share))

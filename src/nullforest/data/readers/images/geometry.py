@@ -55,16 +55,7 @@ def nibabel(what: str = "Reading images") -> Any:
 
 
 def touching(a: Ints, b: Ints, n: int) -> csr_array:
-    """A symmetric matrix of ones from pairs of neighbours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> touching(np.array([0]), np.array([1]), 3).toarray()
-    array([[False,  True, False],
-           [ True, False, False],
-           [False, False, False]])
-    """
+    """A symmetric matrix of ones from pairs of neighbours."""
     from scipy.sparse import csr_array
 
     ones = np.ones(2 * len(a), bool)
@@ -94,16 +85,7 @@ def touching_voxels(ijk: Ints) -> tuple[Ints, Ints]:
 
 
 def region_names(path: Path) -> dict[int, str]:
-    r"""Names of the regions of an atlas by their numbers, from a table with these two columns.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
-    >>> _ = path.write_text("index,name\n1,Hippocampus\n2,Amygdala\n")
-    >>> region_names(path)
-    {1: 'Hippocampus', 2: 'Amygdala'}
-    """
+    r"""Names of the regions of an atlas by their numbers, from a table with these two columns."""
     frame = TableFile(path).read().reset_index()
     heads = {str(name).casefold(): name for name in reversed(list(frame.columns))}
     number = next((heads[name] for name in _NUMBERS if name in heads), None)
@@ -125,14 +107,7 @@ def region_names(path: Path) -> dict[int, str]:
 def named_regions(
     labels: NDArray[np.int64], names: Mapping[int, str] | None, source: str
 ) -> NDArray[np.str_]:
-    """Names of labels; 0 and below is no region.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> named_regions(np.array([0, 2]), {2: "Amygdala"}, "the atlas").tolist()
-    ['', 'Amygdala']
-    """
+    """Names of labels; 0 and below is no region."""
     inside = [int(label) for label in np.unique(labels) if label > 0]
     if not inside:
         raise InputError(

@@ -44,15 +44,7 @@ def read_h5ad(path: Path, *, layer: str | None = None, names: str | None = None)
 def matrix_of(
     data: Any, *, layer: str | None = None, names: str | None = None, source: str = "the AnnData"
 ) -> FeatureMatrix:
-    """The matrix of an AnnData in memory, backed by a file, or a view of either.
-
-    Examples
-    --------
-    >>> import anndata, numpy as np
-    >>> data = anndata.AnnData(np.eye(3, dtype=np.float32))
-    >>> matrix_of(data).feature_names.tolist()
-    ['0', '1', '2']
-    """
+    """The matrix of an AnnData in memory, backed by a file, or a view of either."""
     layers = list(data.layers)
     raw = takes_raw(data, layer)
     if layer is not None and layer not in layers and not raw:
@@ -82,16 +74,7 @@ def matrix_of(
 
 
 def takes_raw(data: Any, layer: str | None) -> bool:
-    """Whether a layer means `raw`, the genes before some were left out, and no layer of that name.
-
-    Examples
-    --------
-    >>> import anndata, numpy as np
-    >>> data = anndata.AnnData(np.eye(3, dtype=np.float32))
-    >>> data.raw = data
-    >>> takes_raw(data, "raw"), takes_raw(data, None)
-    (True, False)
-    """
+    """Whether a layer means `raw`, the genes before some were left out, not a layer so named."""
     return layer == "raw" and "raw" not in data.layers and data.raw is not None
 
 

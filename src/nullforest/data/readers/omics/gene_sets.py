@@ -97,12 +97,6 @@ def members_of(
 
 
 def region_groups(regions: Any) -> dict[str, list[int]]:
-    """The features of each region of an atlas.
-
-    Examples
-    --------
-    >>> region_groups(["Insula", "", "Insula", "Putamen"])
-    {'Insula': [0, 2], 'Putamen': [3]}
-    """
+    """The features of each region of an atlas."""
     labels = np.asarray(regions, str)
     return {str(n): np.flatnonzero(labels == n).tolist() for n in np.unique(labels) if n}

@@ -57,17 +57,15 @@ def read_plink(path: Path) -> FeatureMatrix:
     )
 
 
-def unique_variants(
-    names: NDArray[Any], chromosome: NDArray[Any], position: NDArray[Any], alleles: NDArray[Any]
-) -> NDArray[np.str_]:
+def unique_variants(names: NDArray[Any], variants: pd.DataFrame) -> NDArray[np.str_]:
     """Names of variants; those without one, or with that of another, are named by their place.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> alleles = np.array(["A/G", "C/T", "A/T"])
-    >>> unique_variants(np.array(["rs1", ".", "."]), np.array(["1", "1", "2"]),
-    ...                 np.array([5, 9, 9]), alleles).tolist()
+    >>> import pandas as pd
+    >>> places = {"chromosome": ["1", "1", "2"], "position": [5, 9, 9]}
+    >>> variants = pd.DataFrame({**places, "alleles": ["A/G", "C/T", "A/T"]})
+    >>> unique_variants(np.array(["rs1", ".", "."]), variants).tolist()
     ['rs1', '1:9:C/T', '2:9:A/T']
     """
     texts = np.asarray(names, str)
@@ -75,17 +73,9 @@ def unique_variants(
     unnamed = (number[place] > 1) | np.isin(unique, [".", "", "0"])[place]
     if not unnamed.any():
         return texts
-    where = [
-        f"{c}:{p}:{a}"
-        for c, p, a in zip(
-            chromosome[unnamed].tolist(),
-            position[unnamed].tolist(),
-            alleles[unnamed].tolist(),
-            strict=True,
-        )
-    ]
+    places = variants[["chromosome", "position", "alleles"]][unnamed].itertuples(index=False)
     result = texts.astype(object)
-    result[unnamed] = where
+    result[unnamed] = [":".join(map(str, place)) for place in places]
     result = result.astype(str)
     if len(np.unique(result)) < len(result):
         raise InputError(
@@ -135,8 +125,7 @@ def _variants(bed: Any) -> tuple[NDArray[np.str_], pd.DataFrame]:
             "alleles": alleles,
         }
     )
-    names = unique_variants(np.asarray(bed.sid), *(variants[name].to_numpy() for name in variants))
-    return names, variants
+    return unique_variants(np.asarray(bed.sid), variants), variants
 
 
 def read_vcf(path: Path) -> FeatureMatrix:
@@ -182,7 +171,7 @@ def read_vcf(path: Path) -> FeatureMatrix:
 
     return FeatureMatrix(
         X=ColumnStore(genotypes.shape, fetch, itemsize=4),
-        feature_names=unique_variants(ids, *(frame[name].to_numpy() for name in frame)),
+        feature_names=unique_variants(ids, frame),
         samples=pd.DataFrame(index=pd.Index(names)),
         annotations=frame,
         unit="variant",
