@@ -26,7 +26,7 @@ def demo(
     16 of the 12 625 features (microarray probe sets) are known to be relevant: those of genes on
     the Y chromosome, and XIST.
     """
-    from nullforest.cli.outputs import Outputs, make_folder
+    from nullforest.cli.outputs import Outputs, make_folder, writers_of
 
     make_folder(out)
     outputs = Outputs(
@@ -57,9 +57,10 @@ def demo(
     forest, selection = answer(data, settings, Question(), screen, jobs=jobs, watched=True)
     command = ["nullforest", "demo", "--seed", str(seed)]
     source = "the embedded leukaemia data"
-    written, well = outputs.write(
+    writers = writers_of(
         selection, lambda: page_of(forest, selection, data, settings, source, command, GENES)
     )
+    written, well = outputs.write(writers)
     screen.show(selection)
     hits = int((selection.support & leukemia.known).sum())
     screen.say(f"found {hits} of the {leukemia.known.sum()} known probe sets")
