@@ -68,7 +68,7 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
 
 def map_values(selection: Selection, geometry: Geometry | None) -> dict[str, NDArray[Any]]:
     """Values of each map at all features of the images, tested or not."""
-    from nullforest.report.plots import log_p
+    from nullforest.report.plots.display import log_p
 
     F, columns = len(_checked(geometry).names), selection.columns
     if columns is None or (len(columns) and columns[-1] >= F):
