@@ -81,14 +81,6 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str
     """A paragraph for the methods section, and its references.
 
     `run` has facts such as the samples per tree.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> text, references = methods(nf.select(t, alpha=0.01, error="fwer", null="paper"), {})
-    >>> "a family-wise error rate of 0.01 (Holm, 1979)" in text, references[-1][:6]
-    (True, 'Holm S')
     """
     tally, null = selection.tally, selection.null
     references = [_BREIMAN, _KONUKOGLU]

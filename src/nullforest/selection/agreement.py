@@ -71,13 +71,7 @@ class Agreement:
 
 
 def jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
-    """Jaccard index of two selections: features in both ÷ features in either; 1 if none is.
-
-    Examples
-    --------
-    >>> jaccard(np.array([True, True, False]), np.array([True, False, False]))
-    0.5
-    """
+    """Jaccard index of two selections: features in both ÷ features in either; 1 if none is."""
     either = int(np.sum(a | b))
     return float(np.sum(a & b) / either) if either else 1.0
 
@@ -136,14 +130,6 @@ def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement
         The selection.
     first : SplitHalf, optional
         The first split, where it is known.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> found = agreement(nf.select(nf.grow(X, y, trees=2000)))
-    >>> round(found.expected, 1), found.settled
-    (1.0, True)
     """
     kind: Any = selection.null.kind
     if kind not in KINDS:
