@@ -128,13 +128,3 @@ def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
         raise InputError(
             f"--plot {path} is no picture; give a name that ends in {', '.join(PICTURES)}."
         )
-
-
-def make_folder(path: Path) -> None:
-    """Create a folder for results where there is none."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"The folder {path} cannot be made ({error.strerror}); give another name."
-        ) from None

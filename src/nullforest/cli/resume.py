@@ -32,16 +32,7 @@ _PART = "command"
 class Resumable:
     """A command whose forest is kept in a folder; to be entered before it grows.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the forest.
-    chosen : mapping
-        The options of the command, by their names in Python.
-    outputs : Outputs
-        The files that it will write.
-    save_every : float
-        Seconds between two savings.
+    `chosen` are the options of the command, by their names in Python; `save_every` is in seconds.
     """
 
     def __init__(

@@ -120,13 +120,6 @@ def drawings_of(selection: Selection, geometry: Geometry | None = None) -> list[
 
     Images give a glass brain or surfaces, variants a Manhattan plot; anything else none, and so
     does a machine without matplotlib and nilearn, or a surface without its mesh.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> drawings_of(nf.select(t, null="paper"))
-    []
     """
     try:
         if geometry is not None:

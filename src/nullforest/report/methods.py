@@ -62,14 +62,7 @@ _NULLS = {
 
 
 def survival_facts(survival: NDArray[Any]) -> dict[str, Any]:
-    """Number of events and median follow-up, by their labels in the report.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> survival_facts(nf.simulate.survival(100, 2, 0, censoring=0.7)[1])
-    {'events': '24 of 100 samples', 'median follow-up (reverse Kaplan–Meier)': '0.3312'}
-    """
+    """Number of events and median follow-up, by their labels in the report."""
     median = median_follow_up(survival)
     return {
         EVENTS: f"{int(survival['event'].sum())} of {len(survival)} samples",

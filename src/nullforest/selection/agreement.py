@@ -124,20 +124,15 @@ class SplitHalf:
 def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement | None:
     """Expected agreement of a selection; None where its forest has too few trees, or no counts.
 
-    Parameters
-    ----------
-    selection : Selection
-        The selection.
-    first : SplitHalf, optional
-        The first split, where it is known.
+    The run, which has made the `first` split already, passes it on.
     """
     kind: Any = selection.null.kind
     if kind not in KINDS:
         return None
     splits: list[SplitHalf] = []
     while len(splits) < SPLITS and not (splits and splits[0].unsettled):
-        known = None if splits else first
-        split = known or SplitHalf.of(
+        split = None if splits else first
+        split = split or SplitHalf.of(
             selection.tally, kind, selection.alpha, selection.error, len(splits)
         )
         if split is None:
