@@ -87,9 +87,10 @@ def test_an_interrupted_run_ends_like_one_that_never_was(tmp_path):
     ended = nf.baselines.label_permutation(X, Y, resume=path, **how)
     np.testing.assert_array_equal(ended.pvalues, whole.pvalues)
     np.testing.assert_array_equal(ended.expected, whole.expected)
-    empty = Exceedances.before_any(whole.values)
-    state = empty.restored(Checkpoint.open(path, TEST))
+    state = Exceedances.resumed(whole.values, Checkpoint.open(path, TEST))
     assert state.permutations == B
+    with Checkpoint(None, TEST, {}) as no_checkpoint:
+        empty = Exceedances.resumed(whole.values, no_checkpoint)
     assert empty.permutations == 0
     np.testing.assert_array_equal(empty.plus(whole.values).equal, 1)
     assert not empty.equal.any()  # adding changes nothing behind one's back

@@ -53,7 +53,7 @@ def audit(
 
     Example: nullforest audit patients.csv --target ill --plot qq.png
     """
-    from nullforest.cli.outputs import Outputs, write_each
+    from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
     outputs = Outputs(table=table, json=json, plot=plot)
@@ -76,8 +76,8 @@ def audit(
             n_jobs=jobs,
             **asdict(growing.settings),
         )
-    written, well = write_each(
-        outputs, {"table": result.to_csv, "json": result.to_json, "plot": result.plot}
+    written, well = outputs.write(
+        {"table": result.to_csv, "json": result.to_json, "plot": result.plot}
     )
     screen.say(result.verdict())
     screen.show_frame(result.table)

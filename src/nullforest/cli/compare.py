@@ -75,7 +75,7 @@ def compare(
 
     Example: nullforest compare patients.csv --target ill --methods paper,bagged,altmann
     """
-    from nullforest.cli.outputs import Outputs, write_each
+    from nullforest.cli.outputs import Outputs
     from nullforest.cli.screen import Screen
 
     options.check_level(alpha)
@@ -103,7 +103,7 @@ def compare(
             n_jobs=jobs,
             **(vars(growing) | {"max_depth": growing.max_depth or None}),
         )
-    written, well = write_each(outputs, {"table": result.to_csv, "json": result.to_json})
+    written, well = outputs.write({"table": result.to_csv, "json": result.to_json})
     names = list(result.answers)
     screen.say(f"{result.names.size} features, {error} {alpha:g}")
     screen.show_frame(result.table.reset_index())

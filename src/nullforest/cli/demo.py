@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
 
@@ -26,9 +27,14 @@ def demo(
     16 of the 12 625 features (microarray probe sets) are known to be relevant: those of genes on
     the Y chromosome, and XIST.
     """
-    from nullforest.cli.outputs import Outputs, make_folder
+    from nullforest.cli.outputs import Outputs, writers_of
 
-    make_folder(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The folder {out} cannot be made ({error.strerror}); give another name."
+        ) from None
     outputs = Outputs(
         table=out / "table.csv", json=out / "selection.json", report=out / "report.html"
     )
@@ -57,9 +63,10 @@ def demo(
     forest, selection = answer(data, settings, Question(), screen, jobs=jobs, watched=True)
     command = ["nullforest", "demo", "--seed", str(seed)]
     source = "the embedded leukaemia data"
-    written, well = outputs.write(
+    writers = writers_of(
         selection, lambda: page_of(forest, selection, data, settings, source, command, GENES)
     )
+    written, well = outputs.write(writers)
     screen.show(selection)
     hits = int((selection.support & leukemia.known).sum())
     screen.say(f"found {hits} of the {leukemia.known.sum()} known probe sets")

@@ -27,18 +27,8 @@ _OF_CELLS = ("h5ad", "10x", "mtx")
 class MatrixResults:
     """What a selection of images, genes or genotypes gives beside its table.
 
-    What the data do not give is refused when it is made, before the forest is grown.
-
-    Parameters
-    ----------
-    files : list of Path
-        The data.
-    data : Dataset
-    outputs : Outputs
-    groups : str or None
-        Gene sets (GMT), or "atlas".
-    layer : str or None
-        Layer of an .h5ad file.
+    What the data do not give is refused when it is made, before the forest is grown. `groups` is
+    a file of gene sets (GMT), or "atlas"; `layer` is that of an .h5ad file.
     """
 
     def __init__(

@@ -135,9 +135,7 @@ SelectionPlotOut = Annotated[
 ]
 
 
-def group_of(
-    source: type, panel: str, names: Sequence[str] | None = None, **others: tuple[Any, Any]
-) -> Any:
+def group_of(source: type, panel: str, names: Sequence[str] | None = None) -> Any:
     """A group of options, made from the fields of a settings object that have a help.
 
     Parameters
@@ -149,8 +147,6 @@ def group_of(
         Where the options stand in the help of a command.
     names : sequence of str, optional
         Fields to take; all that have a help where not given.
-    **others
-        Type and default of fields that are to be others.
     """
     hints = get_type_hints(source, include_extras=True)
     options: list[Any] = []
@@ -160,9 +156,8 @@ def group_of(
             kind, rule["help"] = get_args(kind)
         if "help" not in rule or not (names is None or setting.name in names):
             continue
-        kind, default = others.get(setting.name, (kind, setting.default))
-        option = _option(setting.name, kind, default, rule, panel)
-        options.append((setting.name, option, field(default=default)))
+        option = _option(setting.name, kind, setting.default, rule, panel)
+        options.append((setting.name, option, field(default=setting.default)))
     return make_dataclass(f"{source.__name__}Options", options, frozen=True)
 
 

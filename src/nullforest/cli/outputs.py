@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: Writers of files, by the option that names the file.
-Writers = Mapping[str, Callable[[Path], object]]
+Writers = dict[str, Callable[[Path], object]]
 #: Endings of the pictures that --plot draws.
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -64,18 +64,8 @@ class Outputs:
                     f"--{name} {path} cannot be written ({error.strerror}); give another name."
                 ) from None
 
-    def write(
-        self, selection: Selection, page: Callable[[], str], more: Writers | None = None
-    ) -> tuple[list[Path], bool]:
+    def write(self, writers: Writers) -> tuple[list[Path], bool]:
         """Write every file; one that fails does not keep the others from being written.
-
-        Parameters
-        ----------
-        selection : Selection
-        page : callable
-            Makes the report, when it is its turn.
-        more : mapping, optional
-            Writers of further files, by their option.
 
         Returns
         -------
@@ -86,10 +76,7 @@ class Outputs:
         written, well = [], True
         for name, path in self.paths().items():
             try:
-                if more is not None and name in more:
-                    more[name](path)
-                else:
-                    _write(name, path, selection, page)
+                writers[name](path)
             except Exception as error:
                 if name != "report" and not isinstance(error, OSError):
                     raise
@@ -99,6 +86,22 @@ class Outputs:
             else:
                 written.append(path)
         return written, well
+
+
+def writers_of(selection: Selection, page: Callable[[], str]) -> Writers:
+    """Writers of the files of every selection; `page` makes the report, when it is its turn."""
+
+    def report(path: Path) -> None:
+        text = page()
+        with writing(path) as file:
+            file.write(text)
+
+    return {
+        "table": selection.to_csv,
+        "json": selection.to_json,
+        "tally": selection.tally.save,
+        "report": report,
+    }
 
 
 def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
@@ -125,41 +128,3 @@ def _check(name: str, path: Path, place: Path, *, force: bool) -> None:
         raise InputError(
             f"--plot {path} is no picture; give a name that ends in {', '.join(PICTURES)}."
         )
-
-
-def _write(name: str, path: Path, selection: Selection, page: Callable[[], str]) -> None:
-    match name:
-        case "table":
-            selection.to_csv(path)
-        case "json":
-            selection.to_json(path)
-        case "tally":
-            selection.tally.save(path)
-        case "report":
-            text = page()
-            with writing(path) as file:
-                file.write(text)
-
-
-def write_each(outputs: Outputs, writers: Writers) -> tuple[list[Path], bool]:
-    """Write each file by its own writer; return those written, and whether all were."""
-    written, well = [], True
-    for name, path in outputs.paths().items():
-        try:
-            writers[name](path)
-        except OSError as error:
-            complain(f"{path} could not be written: {error.strerror or error}.")
-            well = False
-        else:
-            written.append(path)
-    return written, well
-
-
-def make_folder(path: Path) -> None:
-    """Create a folder for results where there is none."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"The folder {path} cannot be made ({error.strerror}); give another name."
-        ) from None

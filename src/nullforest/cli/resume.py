@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from nullforest.run.forest_checkpoint import KIND, SAVE_EVERY, ForestCheckpoint
 if TYPE_CHECKING:
     from nullforest.data.dataset import Dataset
     from nullforest.forest.settings import ForestSettings
-    from nullforest.selection.selection import Selection
 
 _FILES = (
     *("table", "json", "report", "tally", "h5ad", "maps", "plot"),
@@ -33,16 +32,7 @@ _PART = "command"
 class Resumable:
     """A command whose forest is kept in a folder; to be entered before it grows.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the forest.
-    chosen : mapping
-        The options of the command, by their names in Python.
-    outputs : Outputs
-        The files that it will write.
-    save_every : float
-        Seconds between two savings.
+    `chosen` are the options of the command, by their names in Python; `save_every` is in seconds.
     """
 
     def __init__(
@@ -79,14 +69,12 @@ class Resumable:
         self._keep({path for path in self._places() if path.exists()} | self.ours)
         return self._forest
 
-    def write(
-        self, selection: Selection, page: Callable[[], str], more: Writers | None = None
-    ) -> tuple[list[Path], bool]:
+    def write(self, writers: Writers) -> tuple[list[Path], bool]:
         """Write the outputs as :meth:`Outputs.write` does, so that a kill can be resumed from."""
         self._keep(self._places() | self.ours)
         for path in self._places():
             remove_partial(path)
-        written, well = self.outputs.write(selection, page, more)
+        written, well = self.outputs.write(writers)
         if well:
             self._keep(set())  # from now on they are the user's
         return written, well

@@ -56,7 +56,7 @@ def select(
     """
     chosen = dict(locals())  # the options, before anything else has a name
     chosen |= vars(chosen.pop("reading")) | vars(chosen.pop("growing"))
-    from nullforest.cli.outputs import Outputs
+    from nullforest.cli.outputs import Outputs, writers_of
     from nullforest.cli.screen import Screen
 
     if not data or not reading.has_target(target):
@@ -124,11 +124,11 @@ def select(
         command += ["--alpha", f"{alpha:g}", "--error", error, "--null", null]
         command += growing.words(forest.settings, forest.n_trees)
         # Files first: a closed terminal must not cost the work of hours.
-        written, well = (resumable or outputs).write(
+        writers = writers_of(
             selection,
             lambda: page_of(forest, selection, results.data, settings, data[0].name, command, link),
-            results.writers(selection),
         )
+        written, well = (resumable or outputs).write(writers | results.writers(selection))
     screen.show(selection)
     screen.show_parts(results.clusters, results.groups)
     screen.say_written(written)

@@ -134,6 +134,7 @@ def _select(
     annotations: Path | None = None,
 ) -> None:
     """Select the features of a tally, write the files and show the result."""
+    from nullforest.cli.outputs import writers_of
     from nullforest.data.annotations import matched, read_annotations
     from nullforest.report.render import check_link
     from nullforest.selection.selection import select  # scipy takes a second to import
@@ -162,7 +163,7 @@ def _select(
         summary["warnings"] = options.in_shell(summary["warnings"])
         return render(summary)
 
-    written, well = outputs.write(selection, page)
+    written, well = outputs.write(writers_of(selection, page))
     screen.say(f"{head} {tally.n_trees} trees with {tally.n_nodes} nodes")
     screen.show(selection)
     screen.say_written(written)

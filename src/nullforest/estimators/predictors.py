@@ -294,14 +294,8 @@ class ForestRegressor(RegressorMixin, ForestPredictor):  # type: ignore[misc]  #
 
     Attributes
     ----------
-    forest_ : Forest
-        The grown forest.
-    tally_ : Tally
-        Selection counts of the forest, and what is needed to test them.
-    feature_importances_ : (n_features,) array
-        Decrease of impurity at the nodes of each feature; sums to 1.
-    n_features_in_, feature_names_in_
-        The features seen in `fit`.
+    forest_, tally_, feature_importances_, n_features_in_, feature_names_in_
+        As in :class:`ForestClassifier`.
     oob_score_, oob_prediction_ : float, (n_samples,) or (n_samples, n_outputs) array
         R² and predictions, by the trees that did not see a sample.
 

@@ -211,7 +211,7 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             effects = effect_sizes(table, y, criterion)
         except InputError:  # several outputs, or one class
             effects = None
-        return replace(self._selected(tally), effects=effects)
+        return replace(select(tally, self.alpha, self.error, self.null), effects=effects)
 
     def _beside_shadows(self, table: RankTable, y: Any, fit_params: dict[str, Any]) -> Tally:
         """The tally of a clone of the forest, fitted to X beside permuted copies of it."""
@@ -270,13 +270,10 @@ class ForestSelector(MinFeaturesMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             **settings,
         )
 
-    def _selected(self, tally: Tally) -> Selection:
-        """The significant features."""
-        return select(tally, self.alpha, self.error, self.null)
-
     def _get_support_mask(self) -> NDArray[np.bool_]:
         if self.prefit and self.estimator is not None and not hasattr(self, "support_"):
-            selection = self._selected(take_tally(self.estimator))
+            tally = take_tally(self.estimator)
+            selection = select(tally, self.alpha, self.error, self.null)
             return self._with_smallest(selection, selection.support)[1]
         check_is_fitted(self, "support_")
         return self.support_

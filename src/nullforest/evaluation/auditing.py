@@ -157,14 +157,7 @@ class Audit:
 
 
 def interval(shares: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Mean of the shares of independent forests, with its 95 % confidence interval.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [round(x, 4) for x in interval(np.array([0.01, 0.02, 0.03]))]
-    [0.02, 0.0, 0.0448]
-    """
+    """Mean of the shares of independent forests, with its 95 % confidence interval."""
     mean = float(shares.mean())
     error = float(shares.std(ddof=1) / np.sqrt(len(shares)))
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(shares) - 1)) * error

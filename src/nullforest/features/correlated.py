@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nullforest._util.errors import InputError
 from nullforest.data.column_blocks import column_blocks, columns_of, feature_numbers, some_rows
 from nullforest.data.matrices import Source
 from nullforest.data.ranks import standardised_ranks
+from nullforest.nulls.distribution import Floats, Ints
 from nullforest.selection.selection import Selection
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Mean absolute correlation within a cluster of features, at least.
 SAME_CLUSTER = 0.7
@@ -123,15 +121,6 @@ def most_correlated(
         The others, the most correlated first.
     correlation : (k, number) float
         Their Spearman correlations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(50, 4))
-    >>> X[:, 3] = -X[:, 0] ** 3
-    >>> columns, r = most_correlated(columns_of(X)[0], np.array([0]), X.T[:1], 1)
-    >>> columns.tolist(), r.round(6).tolist()
-    ([[3]], [[-1.0]])
     """
     k, number = len(features), min(number, source.shape[1] - 1)
     best, correlation = np.full((k, number), -1, np.int64), np.zeros((k, number))
@@ -176,12 +165,6 @@ def correlation_clusters(correlation: Floats, level: float = SAME_CLUSTER) -> tu
         Number of each feature's cluster, in the order of their first features.
     order : (k,) int
         The features with correlated ones side by side.
-
-    Examples
-    --------
-    >>> r = np.array([[1, 0.1, 0.9], [0.1, 1, 0], [0.9, 0, 1]])
-    >>> correlation_clusters(r)[0].tolist()
-    [0, 1, 0]
     """
     k = len(correlation)
     if k < 2:

@@ -221,20 +221,7 @@ def select_groups(
 
 
 def as_groups(groups: GroupsLike, tally: Tally) -> tuple[NDArray[np.str_], list[Ints]]:
-    """Names of the groups and the numbers of their features, from labels or lists.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> tally = nf.Tally.from_counts([4, 0, 1], nodes_per_tree=[2, 3], n_samples=20,
-    ...                              feature_names=["age", "red", "blue"])
-    >>> as_groups({"colour": ["red", "blue"], "age": [0]}, tally)[1]
-    [array([1, 2]), array([0])]
-    >>> as_groups({"red": "colour", "blue": "colour", "age": "age"}, tally)[0].tolist()
-    ['age', 'colour']
-    >>> as_groups(["a", "b", "b"], tally)[1]
-    [array([0]), array([1, 2])]
-    """
+    """Names of the groups and the numbers of their features, from labels or lists."""
     F = tally.n_features
     if isinstance(groups, Mapping):
         places = {str(name): i for i, name in enumerate(tally.names)}
@@ -290,13 +277,6 @@ def shared_association(X: Any, members: list[Ints]) -> Floats:
     """Q = Σ r² over the pairs of each group's members, r their rank correlation.
 
     The expectation of r² for independent features, 1/(S−1), is subtracted.
-
-    Examples
-    --------
-    >>> column = np.random.default_rng(0).normal(size=(50, 1))
-    >>> X = np.hstack([column, column, column])
-    >>> shared_association(X, [np.array([0, 1, 2]), np.array([1])])
-    array([9., 1.])
     """
     source, _ = columns_of(X)
     result = np.empty(len(members))

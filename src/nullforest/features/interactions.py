@@ -73,17 +73,7 @@ def levels_of(trees: Trees) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 
 def edges_of(trees: Trees) -> Edges:
-    """The internal edges of all trees.
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> X = np.random.default_rng(0).normal(size=(60, 20))
-    >>> forest = nf.grow(X, X[:, 0] > 0, trees=5)
-    >>> edges = edges_of(forest.trees)
-    >>> len(edges.parent) == forest.tally.n_nodes - 5  # every internal node but the roots
-    True
-    """
+    """The internal edges of all trees."""
     feature = trees.arrays["feature"].astype(np.int64)
     parents, children, depths = [], [], []
     for depth, (_, node, above) in enumerate(levels_of(trees)):
@@ -235,12 +225,6 @@ def quasi_independent(rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
 
     Where one feature is the parent of more than its share the two cannot be had at once; the
     fit then stays near.
-
-    Examples
-    --------
-    >>> a, b = quasi_independent(np.array([4.0, 4, 4]), np.array([4.0, 4, 4]))
-    >>> (a[:, None] * b * (1 - np.eye(3))).sum(axis=1).round(6).tolist()
-    [4.0, 4.0, 4.0]
     """
     total = columns.sum()
     if total == 0:

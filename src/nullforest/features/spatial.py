@@ -188,16 +188,7 @@ def _shares(regions: list[str]) -> str:
 
 
 def edge_graph(coordinates: ArrayLike, faces: ArrayLike) -> csr_array:
-    """Lengths of the edges of a triangle mesh, as a symmetric sparse matrix.
-
-    Examples
-    --------
-    >>> graph = edge_graph([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    >>> graph.toarray()
-    array([[0., 3., 4.],
-           [3., 0., 5.],
-           [4., 5., 0.]])
-    """
+    """Lengths of the edges of a triangle mesh, as a symmetric sparse matrix."""
     points = np.asarray(coordinates, float)
     triangles = np.asarray(faces, np.int64)
     if points.ndim != 2 or triangles.ndim != 2 or triangles.shape[1] != 3:

@@ -12,7 +12,7 @@ four digits, and of at most 2 000 samples.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,10 @@ from nullforest.features.correlated import (
     correlation_matrix,
     most_correlated,
 )
+from nullforest.nulls.distribution import Floats, Ints, Null
 from nullforest.run.split_points import split_points
 from nullforest.selection.error_rates import ERROR_RATES, adjust, critical_level, harmonic
 from nullforest.selection.selection import Selection, each_has_its_own
-
-if TYPE_CHECKING:
-    from nullforest.nulls.distribution import Floats, Null
-
-Ints = NDArray[np.int64]
 
 #: A bin is this share of its count wide, so that counts of 3 and of 3 000 are seen side by side.
 BIN_GROWTH = 0.15
@@ -55,14 +51,6 @@ def histogram(selection: Selection) -> dict[str, Any]:
 
     `bins` are a list of {low, high, features, expected}, both ends inside the bin. `threshold` is
     the upper end of a bin, or None where strata have different thresholds.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> drawn = histogram(nf.select(t, alpha=0.01, error="fpr", null="paper"))
-    >>> [b["features"] for b in drawn["bins"][:4]], drawn["threshold"]
-    ([0, 1, 2, 1], 8)
     """
     counts, null = selection.counts, selection.null
     threshold = None if np.isnan(selection.threshold) else int(selection.threshold)
@@ -189,16 +177,6 @@ def pictures(
         the features in percent, with their `cluster` and an `order`; `nulls`, `null_of`: null
         distributions, and which is each feature's; `splits`: histograms of the split thresholds,
         or None.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> from nullforest.data.targets import as_target
-    >>> X, y, _ = nf.simulate.independent(40, 100, 2, 0.8)
-    >>> selection = nf.select(nf.grow(X, y, trees=50))
-    >>> shown = pictures(selection, X, as_target(y, 40), features=3)
-    >>> len(shown["values"]), len(shown["values"][0]), shown["target"]["kind"]
-    (3, 40, 'classes')
     """
     number = FEATURES if features is None else features
     if number < 1:

@@ -68,7 +68,7 @@ def write_maps(selection: Selection, geometry: Geometry | None, folder: Any) -> 
 
 def map_values(selection: Selection, geometry: Geometry | None) -> dict[str, NDArray[Any]]:
     """Values of each map at all features of the images, tested or not."""
-    from nullforest.report.plots import log_p
+    from nullforest.report.plots.display import log_p
 
     F, columns = len(_checked(geometry).names), selection.columns
     if columns is None or (len(columns) and columns[-1] >= F):
@@ -120,13 +120,6 @@ def drawings_of(selection: Selection, geometry: Geometry | None = None) -> list[
 
     Images give a glass brain or surfaces, variants a Manhattan plot; anything else none, and so
     does a machine without matplotlib and nilearn, or a surface without its mesh.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> drawings_of(nf.select(t, null="paper"))
-    []
     """
     try:
         if geometry is not None:

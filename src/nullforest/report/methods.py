@@ -62,14 +62,7 @@ _NULLS = {
 
 
 def survival_facts(survival: NDArray[Any]) -> dict[str, Any]:
-    """Number of events and median follow-up, by their labels in the report.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> survival_facts(nf.simulate.survival(100, 2, 0, censoring=0.7)[1])
-    {'events': '24 of 100 samples', 'median follow-up (reverse Kaplan–Meier)': '0.3312'}
-    """
+    """Number of events and median follow-up, by their labels in the report."""
     median = median_follow_up(survival)
     return {
         EVENTS: f"{int(survival['event'].sum())} of {len(survival)} samples",
@@ -81,14 +74,6 @@ def methods(selection: Selection, run: Mapping[str, Any]) -> tuple[str, list[str
     """A paragraph for the methods section, and its references.
 
     `run` has facts such as the samples per tree.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 1, 2, 2, 3], nodes_per_tree=[4] * 5, n_samples=20)
-    >>> text, references = methods(nf.select(t, alpha=0.01, error="fwer", null="paper"), {})
-    >>> "a family-wise error rate of 0.01 (Holm, 1979)" in text, references[-1][:6]
-    (True, 'Holm S')
     """
     tally, null = selection.tally, selection.null
     references = [_BREIMAN, _KONUKOGLU]

@@ -199,12 +199,7 @@ def _row(
 
 
 def check_link(link: str, annotations: Iterable[Any] = ()) -> None:
-    """Refuse an address that is not one, or that names no column of the features.
-
-    Examples
-    --------
-    >>> check_link("https://www.genecards.org/lookup/{feature}")
-    """
+    """Refuse an address that is not one, or that names no column of the features."""
     if not (isinstance(link, str) and link.startswith(("https://", "http://"))):
         raise InputError(
             f"The link {printable(link)!r:.60} is no web address; begin it with https://."
@@ -225,13 +220,7 @@ def check_link(link: str, annotations: Iterable[Any] = ()) -> None:
 
 
 def filled(link: str, row: Mapping[str, Any]) -> str:
-    """The address for one feature; empty where a column that it needs is.
-
-    Examples
-    --------
-    >>> filled("https://example.org/{feature}", {"feature": "a/b c"})
-    'https://example.org/a%2Fb%20c'
-    """
+    """The address for one feature; empty where a column that it needs is."""
     if any(row[name] in ("", None) for name in FIELD.findall(link)):
         return ""
     # What JavaScript's encodeURIComponent leaves as it is.

@@ -70,13 +70,7 @@ class Agreement:
 
 
 def jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
-    """Jaccard index of two selections: features in both ÷ features in either; 1 if none is.
-
-    Examples
-    --------
-    >>> jaccard(np.array([True, True, False]), np.array([True, False, False]))
-    0.5
-    """
+    """Jaccard index of two selections: features in both ÷ features in either; 1 if none is."""
     either = int(np.sum(a | b))
     return float(np.sum(a & b) / either) if either else 1.0
 
@@ -129,28 +123,15 @@ class SplitHalf:
 def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement | None:
     """Expected agreement of a selection; None where its forest has too few trees, or no counts.
 
-    Parameters
-    ----------
-    selection : Selection
-        The selection.
-    first : SplitHalf, optional
-        The first split, where it is known.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> X, y, relevant = nf.simulate.independent(100, 300, n_relevant=5, relevance=0.7)
-    >>> found = agreement(nf.select(nf.grow(X, y, trees=2000)))
-    >>> round(found.expected, 1), found.settled
-    (1.0, True)
+    The run, which has made the `first` split already, passes it on.
     """
     kind: Any = selection.null.kind
     if kind not in KINDS:
         return None
     splits: list[SplitHalf] = []
     while len(splits) < SPLITS and not (splits and splits[0].unsettled):
-        known = None if splits else first
-        split = known or SplitHalf.of(
+        split = None if splits else first
+        split = split or SplitHalf.of(
             selection.tally, kind, selection.alpha, selection.error, len(splits)
         )
         if split is None:

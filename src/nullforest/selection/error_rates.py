@@ -96,15 +96,6 @@ def adjust(pvalues: Floats, error: ErrorRate, n_tests: int | None = None) -> Flo
     Benjamini-Hochberg takes the running minimum of p · (tests / rank) from the largest p down,
     Benjamini-Yekutieli multiplies it by 1 + 1/2 + … + 1/tests, and Holm takes the running maximum
     of p · (tests − rank + 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nullforest.selection.error_rates import adjust
-    >>> adjust(np.array([0.04, 0.01, 0.03]), "fwer")
-    array([0.06, 0.03, 0.06])
-    >>> adjust(np.array([0.04, 0.01, 0.03]), "fdr", n_tests=6)
-    array([0.08, 0.06, 0.08])
     """
     if not (isinstance(error, str) and error in ERROR_RATES):
         raise InputError(
@@ -130,12 +121,6 @@ def critical_level(alpha: Any, error: ErrorRate, n_tests: int, n_selected: Any =
     """Largest p-value that is selected where `n_selected` features are; of one alpha or of many.
 
     With one feature (or none) it is the level that a single feature has to reach.
-
-    Examples
-    --------
-    >>> from nullforest.selection.error_rates import critical_level
-    >>> [float(critical_level(0.05, e, 100, 10)) for e in ("fpr", "fdr")]
-    [0.05, 0.005]
     """
     among = np.maximum(n_selected, 1)
     if error == "fpr":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -350,13 +350,19 @@ class Selection:
 
     def own_thresholds(self) -> str:
         """The count to exceed: one for all features, or the range over strata or features."""
-        return by_stratum(self.thresholds, each_has_its_own(self.null))
+        return self._range(self.thresholds)
 
     def own_expected_counts(self) -> str:
         """The count expected under the null, or the range of those of strata or features."""
-        return by_stratum(
-            self.null.expected_counts()[self.tally.varying], each_has_its_own(self.null)
+        return self._range(self.null.expected_counts()[self.tally.varying])
+
+    def _range(self, values: NDArray[Any]) -> str:
+        """The number that all features share, or the smallest and the largest one."""
+        low, high = (
+            str(value) if isinstance(value, np.integer) else f"{value:.3g}"
+            for value in (values.min(), values.max())
         )
+        return low if low == high else f"{low} to {high} by {each_has_its_own(self.null)}"
 
     def expected_errors(self) -> str:
         """The number of false positives that the error rate allows; empty if nothing was selected.
@@ -448,14 +454,7 @@ class Selection:
         return "\n".join(lines)
 
 
-class Data(NamedTuple):
-    """The data that a forest was grown on: X as it is, and y as the forest takes it."""
-
-    X: Any
-    target: Target | None
-
-
-def data_of(selection: Selection, X: Any, y: Any = None) -> Data:
+def data_of(selection: Selection, X: Any, y: Any = None) -> tuple[Any, Target | None]:
     """Check that X is the data of a selection, and take y by the criterion of its forest.
 
     Parameters
@@ -471,7 +470,7 @@ def data_of(selection: Selection, X: Any, y: Any = None) -> Data:
     >>> import nullforest as nf, numpy as np
     >>> X, y = np.random.default_rng(0).normal(size=(50, 500)), np.arange(50) % 10
     >>> selection = nf.select(nf.grow(X, y, trees=10, criterion="variance"))
-    >>> data_of(selection, X, y).target.criterion
+    >>> data_of(selection, X, y)[1].criterion
     'variance'
     """
     S, F = selection.tally.n_samples, selection.tally.n_features
@@ -482,10 +481,10 @@ def data_of(selection: Selection, X: Any, y: Any = None) -> Data:
             "features; give the same data."
         )
     if y is None or isinstance(y, Target):
-        return Data(X, y)
+        return X, y
     criterion = (selection.tally.settings or {}).get("criterion", "auto")
     criterion = "auto" if criterion == "neighbourhood" else criterion
-    return Data(X, as_target(y, S, criterion=criterion))
+    return X, as_target(y, S, criterion=criterion)
 
 
 def each_has_its_own(null: Null) -> str:
@@ -494,15 +493,7 @@ def each_has_its_own(null: Null) -> str:
 
 
 def null_mean_notes(tally: Tally, null: Null) -> tuple[str, ...]:
-    """Notes about a null mean that rests on too few null features.
-
-    Examples
-    --------
-    >>> import nullforest as nf
-    >>> t = nf.Tally.from_counts([12, 9, 2, 2, 3], nodes_per_tree=[4] * 7, n_samples=20)
-    >>> null_mean_notes(t, nf.null(t, "paper"))
-    ()
-    """
+    """Notes about a null mean that rests on too few null features."""
     F, mean = tally.n_varying, float(tally.counts.sum() / tally.n_varying)
     if null.kind == "shadows":  # the shadows are null, whatever the features are
         return ()
@@ -547,21 +538,6 @@ def printed(row: Mapping[Any, Any], effects: Iterable[str] = ()) -> list[str]:
     cells = (row[name] for name in effects)
     numbers += [cell if isinstance(cell, str) else decimals(cell) for cell in cells]
     return [label, str(row["count"]), *numbers]
-
-
-def by_stratum(values: NDArray[Any], each: str = "stratum") -> str:
-    """A number that all features share, or the smallest and the largest one of the strata.
-
-    Examples
-    --------
-    >>> by_stratum(np.array([7, 7])), by_stratum(np.array([3.14159, 8.0]))
-    ('7', '3.14 to 8 by stratum')
-    """
-    low, high = (
-        str(value) if isinstance(value, np.integer) else f"{value:.3g}"
-        for value in (values.min(), values.max())
-    )
-    return low if low == high else f"{low} to {high} by {each}"
 
 
 def _report(name: str) -> Any:

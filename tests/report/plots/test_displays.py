@@ -13,14 +13,13 @@ from matplotlib.colors import same_color
 import nullforest as nf
 from nullforest._util.errors import MissingExtraError
 from nullforest.report.plots import (
-    OTHER,
-    SELECTED,
     CountsDisplay,
     ManhattanDisplay,
     StabilityDisplay,
     TrajectoryDisplay,
     VolcanoDisplay,
 )
+from nullforest.report.plots.display import OTHER, SELECTED
 
 
 @pytest.fixture(scope="module")

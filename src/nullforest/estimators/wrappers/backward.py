@@ -30,7 +30,8 @@ import numpy as np
 import pandas as pd
 
 from nullforest.estimators.wrappers.out_of_bag import OutOfBag, of_columns, of_selector
-from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
+from nullforest.estimators.wrappers.wrapper import SelectorWrapper, SeriesOfFits
+from nullforest.nulls.distribution import Ints
 
 #: Permuted columns for each feature: null features are then nine tenths, as the models assume.
 _PER_FEATURE = 9

@@ -26,7 +26,8 @@ import pandas as pd
 
 from nullforest._util.errors import InputError
 from nullforest.estimators.wrappers.out_of_bag import NONE, OutOfBag, gain, of_columns, of_guessing
-from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
+from nullforest.estimators.wrappers.wrapper import SelectorWrapper, SeriesOfFits
+from nullforest.nulls.distribution import Ints
 
 #: Columns of the trail.
 _TRAIL = ["feature", "p_value", "gain", "gain_se", "joined", "oob_error", "oob_loss"]

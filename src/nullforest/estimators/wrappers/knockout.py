@@ -32,7 +32,8 @@ import pandas as pd
 
 from nullforest._util.errors import InputError, check_known
 from nullforest.estimators.wrappers.out_of_bag import gain, of_guessing, of_selector
-from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
+from nullforest.estimators.wrappers.wrapper import SelectorWrapper, SeriesOfFits
+from nullforest.nulls.distribution import Ints
 from nullforest.selection.selection import Selection
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from nullforest.data.targets import as_target
 from nullforest.forest.settings import paper_settings
+from nullforest.nulls.distribution import Floats
 from nullforest.run.forest import Forest
 from nullforest.run.growing import grow
 
-Floats = NDArray[np.float64]
 #: Trees of a forest that is grown for its predictions alone: about 250 predict each sample.
 PREDICTING_TREES = 500
 
@@ -50,13 +50,7 @@ NONE = OutOfBag(np.full(1, np.nan), float("nan"))
 
 
 def gain(before: OutOfBag, after: OutOfBag) -> tuple[float, float]:
-    """By how much the mean loss falls, and the standard error of that, sample by sample.
-
-    Examples
-    --------
-    >>> gain(OutOfBag(np.array([0.5, 0.5]), 0.5), OutOfBag(np.array([0.1, 0.3]), 0.0))
-    (0.3, 0.1)
-    """
+    """By how much the mean loss falls, and the standard error of that, sample by sample."""
     saved = before.losses - after.losses
     saved = saved[~np.isnan(saved)]
     if len(saved) < 2:
@@ -97,13 +91,7 @@ def of_selector(fitted: Any, X: Any, y: Any, seed: int, *, needed: bool) -> OutO
 
 
 def of_guessing(y: Any) -> OutOfBag:
-    """Losses of the class shares, or the mean, of all the other samples.
-
-    Examples
-    --------
-    >>> of_guessing(np.array(["a", "a", "b", "b"])).losses.round(3).tolist()
-    [0.444, 0.444, 0.444, 0.444]
-    """
+    """Losses of the class shares, or the mean, of all the other samples."""
     target = as_target(np.asarray(y), len(y))
     members = target.values.reshape(len(y), -1)
     if target.classes is not None:

@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from nullforest._util.checks import whole_number
 from nullforest._util.errors import InputError, optional
 from nullforest.data.targets import as_target
-from nullforest.estimators.wrappers.wrapper import Ints, SelectorWrapper, SeriesOfFits
+from nullforest.estimators.wrappers.wrapper import SelectorWrapper, SeriesOfFits
+from nullforest.nulls.distribution import Ints
 from nullforest.run import backends
 
 #: Features of each half-sample whose order is kept for the path.
@@ -109,7 +110,11 @@ class StabilitySelection(SelectorWrapper):
     _counted: ClassVar[str] = "Testing half-samples"
 
     def _run(self, run: SeriesOfFits) -> None:
-        self._check_settings(run.n_features)
+        if self.keep is not None:
+            whole_number("keep", self.keep, 1, run.n_features)
+        if self.max_false is not None and not self.max_false > 0:
+            raise InputError(f"max_false = {self.max_false} must be positive.")
+        expected_false(self.threshold, 1, run.n_features)  # refuses a bad threshold
         halves, n_finished = 2 * self.pairs, len(run.steps)
         target = as_target(run.y, len(run.y))
         classes = np.zeros(len(run.y), np.int64) if target.classes is None else target.values
@@ -155,13 +160,6 @@ class StabilitySelection(SelectorWrapper):
                 f"at most {int(np.sqrt(self.max_false * n_features))} (keep=...), or allow more."
             )
         return lowest
-
-    def _check_settings(self, n_features: int) -> None:
-        if self.keep is not None:
-            whole_number("keep", self.keep, 1, n_features)
-        if self.max_false is not None and not self.max_false > 0:
-            raise InputError(f"max_false = {self.max_false} must be positive.")
-        expected_false(self.threshold, 1, n_features)  # refuses a bad threshold
 
     def path(self, features: Any = None) -> pd.DataFrame:
         """Selection probability of features when each half keeps its 1, 2, … best.
@@ -215,12 +213,6 @@ def halves_of(classes: NDArray[np.int64], rng: np.random.Generator) -> tuple[Int
 
     The samples of odd classes that are left over go to the halves in turn; of an odd number of
     samples in all, one is in neither half.
-
-    Examples
-    --------
-    >>> first, second = halves_of(np.array([0, 0, 0, 0, 1, 1]), np.random.default_rng(0))
-    >>> len(first), len(second), np.sort(np.concatenate([first, second])).tolist()
-    (3, 3, [0, 1, 2, 3, 4, 5])
     """
     order = rng.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]
@@ -239,11 +231,6 @@ def expected_false(threshold: float, q: float, n_features: int) -> float:
         Mean number of features selected on a half-sample.
     n_features : int
         Number of features p.
-
-    Examples
-    --------
-    >>> round(expected_false(0.9, q=20, n_features=1000), 3)
-    0.5
     """
     if not 0.5 < threshold <= 1.0:
         raise InputError(
@@ -253,13 +240,7 @@ def expected_false(threshold: float, q: float, n_features: int) -> float:
 
 
 def lowest_threshold(max_false: float, q: float, n_features: int, pairs: int) -> float | None:
-    """Smallest share of the half-samples that holds the expected number of false features.
-
-    Examples
-    --------
-    >>> lowest_threshold(1.0, q=20, n_features=1000, pairs=50)
-    0.7
-    """
+    """Smallest share of the half-samples that holds the expected number of false features."""
     for number in range(pairs + 1, 2 * pairs + 1):
         threshold = number / (2 * pairs)
         if expected_false(threshold, q, n_features) <= max_false * (1 + 1e-12):  # rounding

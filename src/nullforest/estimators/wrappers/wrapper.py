@@ -24,10 +24,10 @@ from nullforest.data.targets import refuse_masked
 from nullforest.estimators.arguments import X_RULES, MinFeaturesMixin, checked_data, whole_seed
 from nullforest.estimators.selector import ForestSelector
 from nullforest.forest.settings import MOST_TREES
+from nullforest.nulls.distribution import Ints
 from nullforest.run.checkpoints import Checkpoint, digest, plain
 from nullforest.selection.selection import Selection
 
-Ints = NDArray[np.int64]
 #: Settings that cannot change the result, so that a run may resume with others.
 _IDLE = ("resume", "progress", "n_jobs", "random_state")
 #: Settings of the wrappers that are whole numbers from 1, and that are numbers.

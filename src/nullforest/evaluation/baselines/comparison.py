@@ -228,13 +228,6 @@ def rates(support: NDArray[np.bool_], relevant: NDArray[np.bool_]) -> dict[str, 
     """FPR, FNR, FDR and power of a selection, and the number of features each is a share of.
 
     A rate over no features at all is NaN; the FDR of an empty selection is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = rates(np.array([True, True, False, False]), np.array([True, False, False, False]))
-    >>> found["fdr"], found["power"]
-    ((0.5, 2), (1.0, 1))
     """
     hits, selected = int((support & relevant).sum()), int(support.sum())
     true, null = int(relevant.sum()), int((~relevant).sum())

@@ -133,19 +133,8 @@ class MeasuredForests:
 
     Forests for the corrected Gini importance grow on the features and, beside them, on copies with
     their samples shuffled. One permutation serves all copies, so that they are correlated with
-    each other as the features are, and independent of the label.
-
-    Parameters
-    ----------
-    data : Dataset
-        Ranked once for all forests.
-    statistic : {"frequency", "gini", "corrected_gini", "permutation"}
-    seed : int
-        Seed of the shuffling.
-    n_jobs : int
-        Threads.
-    **settings
-        Settings of the forests; for the rest they have the proportions of the paper.
+    each other as the features are, and independent of the label; `seed` is that of the shuffling.
+    Where `settings` leave them open, the forests have the proportions of the paper.
     """
 
     def __init__(

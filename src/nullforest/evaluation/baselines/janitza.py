@@ -41,12 +41,6 @@ def mirrored_pvalues(importance: Floats, *, plus_one: bool = True) -> Floats:
     plus_one : bool
         Count the observation itself, (1 + #) / (1 + |M|), so that no p-value is zero; ranger does
         not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mirrored_pvalues(np.array([-1.0, -2.0, 0.0, 1.5]), plus_one=False)
-    array([0.8, 1. , 0.6, 0.2])
     """
     below = importance[importance < 0]
     if not len(below):

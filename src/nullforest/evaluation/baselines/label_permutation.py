@@ -119,7 +119,9 @@ def label_permutation(
     (['x5'], 0.01)
     """
     start = monotonic()
-    _check(permutations, alpha, rule)
+    check_alpha(alpha)
+    whole_number("permutations", permutations, 1, MOST_TREES)
+    check_known("rule", rule, ("plain", "strict"))
     data = permutable(X, y, blocks, settings, n_jobs)
     measured = MeasuredForests(data, statistic, seed=seed, n_jobs=n_jobs, **settings)
     forest = measured.grown(seed)
@@ -131,7 +133,7 @@ def label_permutation(
         ) as checkpoint,
         progress_bar("Permuting labels", progress) as report,
     ):
-        state = Exceedances.before_any(values).restored(checkpoint)
+        state = Exceedances.resumed(values, checkpoint)
         if state.permutations > permutations:
             raise InputError(
                 f"{resume} holds {state.permutations} permutations, more than permutations = "
@@ -170,12 +172,6 @@ def label_permutation(
         notes=tuple(notes),
         details={"permutations": state.permutations, "rule": rule, "pooled": pooled},
     )
-
-
-def _check(permutations: int, alpha: float, rule: str) -> None:
-    check_alpha(alpha)
-    whole_number("permutations", permutations, 1, MOST_TREES)
-    check_known("rule", rule, ("plain", "strict"))
 
 
 def _identity(forest: Forest, data: Dataset, statistic: str, values: Floats) -> dict[str, Any]:
@@ -239,10 +235,14 @@ class Exceedances:
     permutations: int
 
     @classmethod
-    def before_any(cls, observed: Floats) -> Exceedances:
-        """Before the first permutation."""
-        zeros = np.zeros(len(observed), np.int64)
-        return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), permutations=0)
+    def resumed(cls, observed: Floats, checkpoint: Checkpoint) -> Exceedances:
+        """Those of the permutations in a checkpoint, if any."""
+        part = checkpoint.read(_PART)
+        if part is None:
+            zeros = np.zeros(len(observed), np.int64)
+            return cls(observed, zeros, zeros, zeros, zeros, np.zeros(len(observed)), 0)
+        arrays = {name: part.arrays[name] for name in _ARRAYS}
+        return cls(observed, **arrays, permutations=part.content)
 
     def plus(self, values: Floats) -> Exceedances:
         """One permutation more; this one stays as it is, so that Ctrl-C leaves no half of it."""
@@ -272,11 +272,3 @@ class Exceedances:
     def save(self, checkpoint: Checkpoint) -> None:
         """Keep the state."""
         checkpoint.write(_PART, self.permutations, {name: getattr(self, name) for name in _ARRAYS})
-
-    def restored(self, checkpoint: Checkpoint) -> Exceedances:
-        """The state that was kept, if any, else this one."""
-        part = checkpoint.read(_PART)
-        if part is None:
-            return self
-        arrays = {name: part.arrays[name] for name in _ARRAYS}
-        return replace(self, **arrays, permutations=part.content)

@@ -10,19 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from nullforest._util.errors import InputError
 from nullforest._util.words import printable
+from nullforest.nulls.distribution import Floats, Ints
 from nullforest.report.charts import histogram
-from nullforest.report.plots import (
-    INK,
-    KNOWN,
-    NULL,
-    OTHER,
-    SELECTED,
-    Display,
-    Floats,
-    Ints,
-    Mask,
-    log_p,
-)
+from nullforest.report.plots.display import INK, KNOWN, NULL, OTHER, SELECTED, Display, log_p
 from nullforest.selection.error_rates import critical_level
 
 if TYPE_CHECKING:
@@ -162,11 +152,11 @@ def _ticks(largest: float) -> list[int]:
 @dataclass(eq=False)
 class _SignificanceDisplay(Display):
     log_pvalues: Floats
-    support: Mask
+    support: NDArray[np.bool_]
     limit: float
     names: NDArray[np.str_]
 
-    def _points(self, x: Floats, mask: Mask, color: str, size: float) -> Any:
+    def _points(self, x: Floats, mask: NDArray[np.bool_], color: str, size: float) -> Any:
         image = len(x) > MOST_POINTS and color != SELECTED
         y = self.log_pvalues[mask]
         return self.ax_.scatter(x[mask], y, s=size, color=color, rasterized=image)
@@ -225,7 +215,7 @@ class ManhattanDisplay(_SignificanceDisplay):
     """
 
     positions: Floats
-    groups: NDArray[np.int64]
+    groups: Ints
     group_names: list[str]
 
     @classmethod

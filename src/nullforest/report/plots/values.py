@@ -13,7 +13,8 @@ from nullforest.data.column_blocks import columns_of, some_rows
 from nullforest.data.survival_times import kaplan_meier
 from nullforest.data.targets import Target
 from nullforest.features.correlated import correlation_clusters, correlation_matrix
-from nullforest.report.plots import INK, NULL, OTHER, SELECTED, Display, Floats, Ints
+from nullforest.nulls.distribution import Floats, Ints
+from nullforest.report.plots.display import INK, NULL, OTHER, SELECTED, Display
 from nullforest.selection.selection import data_of
 
 if TYPE_CHECKING:
