@@ -4,39 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from nullforest._util.errors import InputError
 from nullforest.cli import options
 from nullforest.cli.endings import BAD_INPUT, ends_cleanly
+from nullforest.forest.settings import ForestSettings
+
+_OF_TREES = ("candidates", "draw", "samples", "replace", "min_leaf", "seed")
+_TREES: Any = options.group_of(ForestSettings, "The forest", _OF_TREES)
 
 
 @dataclass(frozen=True)
-class PublishedGrowing:
+class PublishedGrowing(_TREES):  # type: ignore[misc]  # made above
     """How the forests of published tests are grown: by default in the proportions of the paper."""
 
     trees: Annotated[
         int | None,
         typer.Option(min=1, help="Number of trees.", show_default="F/10, 1 000 to 10 000"),
     ] = None
-    candidates: Annotated[
-        int | None, typer.Option(min=1, help="Features compared at each node.", show_default="F/20")
-    ] = None
-    draw: options.Draw = "node"
-    samples: Annotated[float, typer.Option(help="Share of the samples each tree sees.")] = 0.5
-    replace: Annotated[bool, typer.Option("--replace", help="Draw samples with replacement.")] = (
-        False
-    )
-    min_leaf: Annotated[
-        int | None,
-        typer.Option(min=1, help="Fewest samples in a leaf.", show_default="by the target"),
-    ] = None
     max_depth: Annotated[
         int, typer.Option(min=0, help="Most splits between root and leaf; 0 for no limit.")
     ] = 0
-    seed: options.Seed = 0
 
 
 @ends_cleanly
@@ -82,6 +73,8 @@ def compare(
     outputs = Outputs(table=table, json=json)
     outputs.check(force=force, never=[data])
     screen = Screen(quiet=quiet)
+    if reading.blocks or reading.adjust:
+        raise InputError("The tests are compared without blocks and covariates; leave them out.")
     read = reading.read(data, target, screen)
     truth = None if relevant is None else _columns(relevant, read.names.tolist())
     # The libraries that are slow to import, after everything that can be wrong with the options.
