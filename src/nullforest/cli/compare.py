@@ -83,6 +83,7 @@ def compare(
     from nullforest.run.backends import connected
 
     named = [m.strip() for m in methods.split(",") if m.strip()]
+    published: dict[str, Any] = vars(growing) | {"max_depth": growing.max_depth or None}
     with connected(cluster), screen.progress("Comparing") as progress:
         result = run_all(
             read,
@@ -94,7 +95,7 @@ def compare(
             rounds=rounds,
             progress=progress,
             n_jobs=jobs,
-            **(vars(growing) | {"max_depth": growing.max_depth or None}),
+            **published,
         )
     written, well = outputs.write({"table": result.to_csv, "json": result.to_json})
     names = list(result.answers)

@@ -175,13 +175,7 @@ def cluster_numbers(selection: Selection, geometry: Geometry | None) -> NDArray[
 
 
 def _shares(regions: list[str]) -> str:
-    """Regions with the share of the cluster in each, the largest first.
-
-    Examples
-    --------
-    >>> _shares(["Insula", "Insula", "", "Putamen"])
-    'Insula 50%, none 25%, Putamen 25%'
-    """
+    """Regions with the share of the cluster in each, the largest first."""
     counted = Counter(region or "none" for region in regions)
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0].lower()))
     return ", ".join(f"{name} {number / len(regions):.0%}" for name, number in ordered)

@@ -47,23 +47,6 @@ def from_tally(tally: Tally) -> StratifiedNull:
     ----------
     tally : Tally
         With couplings and candidates, of a forest whose nodes take the best split.
-
-    Examples
-    --------
-    A forest of 50 trees, all of whose nodes hold a fifth of the whole sample's impurity.
-
-    >>> import numpy as np, nullforest as nf
-    >>> from nullforest.nulls import bagged
-    >>> from nullforest.tallies.tally import N_COUPLING_BINS
-    >>> couplings = np.zeros((500, N_COUPLING_BINS), np.int32)
-    >>> couplings[:, 12] = np.random.default_rng(0).poisson(4, 500)
-    >>> counts = couplings.sum(1)
-    >>> nodes = np.full(50, counts.sum() // 50)
-    >>> nodes[: counts.sum() % 50] += 1
-    >>> tally = nf.Tally(counts, nodes, np.full(50, 500), 20, 100, couplings)
-    >>> null = bagged.from_tally(tally)
-    >>> null.kind, bool(null.sf(12) > 1e-3)
-    ('bagged', True)
     """
     if tally.splitter == "random":
         raise InputError(

@@ -185,24 +185,6 @@ def from_tally(tally: Tally) -> StratifiedNull:
     ----------
     tally : Tally
         With probes and candidates.
-
-    Examples
-    --------
-    Here 200 probes were evaluated in all of 100 trees; features are candidates at every tenth node.
-
-    >>> import numpy as np, nullforest as nf
-    >>> from nullforest.nulls import probes
-    >>> from nullforest.tallies.null_columns import NullColumns
-    >>> rng = np.random.default_rng(0)
-    >>> counts, wins = rng.poisson(2, 1000), rng.poisson(20, 200)
-    >>> nodes = np.bincount(rng.integers(0, 100, counts.sum()), minlength=100)
-    >>> evaluated = NullColumns(
-    ...     "probes", np.arange(200), wins, np.bincount([9], [wins.sum()], 18)[None],
-    ...     np.zeros(1000), trees=np.full(200, 100), strata=np.zeros(200))
-    >>> tally = nf.Tally(counts, nodes, np.full(100, 1000), 100, 50, null_columns=evaluated)
-    >>> null = probes.from_tally(tally)
-    >>> bool(abs(null.mean - 2) < 0.2), null.describe()["probes"]
-    (True, 200)
     """
     probes = tally.probes
     if probes is None or len(probes) == 0 or not probes.trees.any():

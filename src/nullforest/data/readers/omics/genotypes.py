@@ -179,14 +179,7 @@ def read_vcf(path: Path) -> FeatureMatrix:
 
 
 def _alternates(alleles: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Alleles other than the reference of each sample; a haploid one has a single allele.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> _alternates(np.array([[0, 1], [2, 1], [-1, -1], [1, -2]])).tolist()
-    [1, 2, -1, 1]
-    """
+    """Alleles other than the reference of each sample; a haploid one has a single allele."""
     number: NDArray[np.int8] = (alleles > 0).sum(axis=1).astype(np.int8)
     number[(alleles == -1).any(axis=1)] = _NO_GENOTYPE  # -2 pads a haploid genotype
     return number
