@@ -42,7 +42,6 @@ THREADS = 2
 WALK, SWEEP = "kernels/walk.hpp", "kernels/sweep.hpp"
 STEPS = "kernels/step_search.hpp"
 CHOICE, NODE, SORT = "kernels/searches.cpp", "kernels/scan_node.hpp", "kernels/key_sort.hpp"
-EVALUATOR = "kernels/kernel_evaluator.cpp"
 MAY_SCREEN = "for (std::uint32_t s = 0; s < task.n_samples && task.counts; ++s)\n            may"
 
 #: Works by the kernel that grows them (native/kernels/searches.hpp).
@@ -86,7 +85,7 @@ SEARCHES: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
     ),
     "codes of scores": (
         CODED,
-        [("kernels/coded_members.hpp", "return n >= fewest_", "return !OFF && n >= fewest_")],
+        [("kernels/column_search.hpp", "return n >= fewest_", "return !OFF && n >= fewest_")],
     ),
     "scan": ((*SCANNED, *DRAWN), [(CHOICE, "if (scan_fits(")]),
     "scan by rank": (
@@ -101,7 +100,7 @@ SEARCHES: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
         (*SCANNED, *DRAWN),
         [
             (NODE, "constexpr std::uint32_t kMost = ScanTask::kMostCeiling;", "return;"),
-            ("kernels/ceiling.hpp", "std::int64_t present[", "return;"),
+            (NODE, "std::int64_t present[", "return;"),
         ],
     ),
     "ceiling of draws": (
@@ -114,18 +113,14 @@ SEARCHES: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
     "bucket sort": ((*SWEPT, *RANKED), [(SORT, "if (n <= 1024) return bucket_keys")]),
     "screened probes": (
         ("golub", "madelon", "riboflavin", "2000, numbers"),
-        [("probes/generic_scorer.cpp", "const auto screened = [&]", "return exact;")],
+        [("probes/scorer.cpp", "const auto screened = [&]", "return exact;")],
     ),
     "first candidates": (
         ("golub", "leukaemia", "madelon", "riboflavin", "A", "4000, defaults"),
         [
-            (EVALUATOR, "kernel_(node_.task);", "node_.task.pool.first = nullptr;"),
-            (EVALUATOR, "return task.found;", "split.first = nullptr;"),
+            (CHOICE, "kernel_(node_.task);", "node_.task.pool.first = nullptr;"),
+            (CHOICE, "return task.found;", "split.first = nullptr;"),
         ],
-    ),
-    "prefetching": (
-        (*SCANNED, *DRAWN),
-        [("kernels/kernel_task.hpp", "const std::uint8_t* p = task.column(f", "return;")],
     ),
 }
 #: Instruction sets: each against the next one.

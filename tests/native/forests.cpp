@@ -12,7 +12,7 @@
 
 #include "kernels/searches.hpp"
 #include "tree/forest.hpp"
-#include "tree/oob_permutation.hpp"
+#include "tree/predict.hpp"
 
 using namespace nullforest;
 

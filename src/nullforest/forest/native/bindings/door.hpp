@@ -162,6 +162,5 @@ Column column(const RankTable& table, std::size_t number);
 void bind_table(nb::module_& m);
 void bind_probes(nb::module_& m);
 void bind_forest(nb::module_& m);
-void bind_prediction(nb::module_& m);
 
 }  // namespace nullforest

@@ -27,7 +27,6 @@ NB_MODULE(_native, m) {
     bind_table(m);
     bind_probes(m);
     bind_forest(m);
-    bind_prediction(m);
     m.def("shuffle", &shuffle, "n"_a, "key"_a, "count"_a,
           "First values of the keyed permutation of 0..n-1 (see keyed_random.hpp).");
     m.def("tree_key", &tree_key, "seed"_a, "tree"_a, "Key of a tree's random numbers.");

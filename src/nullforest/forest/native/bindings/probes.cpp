@@ -110,7 +110,7 @@ void bind_probes(nb::module_& m) {
     m.def("association_of_rankings", &association, "table"_a, "feature_strata"_a.noconvert(),
           "copies"_a, "criterion"_a, "y"_a, "n_classes"_a, "weight"_a.none(), "seed"_a, "stratum"_a,
           "side"_a, "least"_a, "n_threads"_a = 1,
-          "Sample association of each of side x side rankings with y (see association.hpp).");
+          "Sample association of each of side x side rankings with y (see probe_set.hpp).");
 }
 
 }  // namespace nullforest

@@ -37,8 +37,9 @@ struct ColumnBest {
     Split split;
 
     ColumnBest() = default;
-    ColumnBest(std::uint32_t column, SortedMembers& members, Score& score, std::uint32_t min_leaf) {
-        members.sort_by(column);
+    // The members are sorted by the column already.
+    ColumnBest(std::uint32_t column, const SortedMembers& members, Score& score,
+               std::uint32_t min_leaf) {
         try_splits(members, score, min_leaf, [&](std::uint32_t n_left, bool missing_left) {
             const auto offered = score.score();
             if (found && !(offered > value)) return false;

@@ -64,10 +64,6 @@ public:
     virtual bool best_split(const NodeQuery& node, Split& split) = 0;
 };
 
-// The kernel for any criterion, weighting and data.
-std::unique_ptr<Evaluator> make_generic_evaluator(const RankTable& table, const Outcome& outcome,
-                                                  const Settings& settings, Weighting weighting);
-
 // The fastest kernel that fits (see searches.hpp).
 std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
                                           const Settings& settings, Weighting weighting);

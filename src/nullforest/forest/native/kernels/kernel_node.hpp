@@ -1,8 +1,8 @@
 // A node as a fast kernel sees it; shared by the search for a split and the scoring of probes.
 #pragma once
-#include "kernels/column_splits.hpp"
 #include "kernels/evaluator.hpp"
 #include "kernels/kernel_task.hpp"
+#include "kernels/sorted_members.hpp"
 
 namespace nullforest {
 
@@ -61,43 +61,6 @@ protected:
 private:
     SortedMembers members_, *sorted_ = nullptr;
     const NodeQuery* node_ = nullptr;
-};
-
-// Two classes: columns with missing values are tried one split at a time.
-template <class NodeTask>
-class BinaryNode : public KernelNode<NodeTask> {
-protected:
-    BinaryNode(const RankTable& table, const Outcome& outcome, const Settings& settings)
-        : KernelNode<NodeTask>(table, outcome, settings) {
-        this->task.try_slowly = [](void* self, std::uint32_t feature) {
-            static_cast<BinaryNode*>(static_cast<KernelNode<NodeTask>*>(self))->try_all(feature);
-        };
-    }
-
-private:
-    struct Left {
-        const Outcome& outcome;
-        std::uint32_t members = 0, ones = 0;
-        void restart() { members = ones = 0; }
-        void cross(std::uint32_t sample) {
-            ++members;
-            ones += outcome.label[sample];
-        }
-    };
-
-    void try_all(std::uint32_t feature) {
-        NodeTask& task = this->task;
-        Left left{this->outcome_};
-        try_splits(this->sort_by(feature), left, task.min_leaf,
-                   [&](std::uint32_t n_left, bool missing_left) {
-                       if (task.beats(left.members, left.ones)) {
-                           task.take(feature, left.members, left.ones);
-                           task.n_left = n_left;
-                           task.missing_left = missing_left;
-                       }
-                       return false;
-                   });
-    }
 };
 
 }  // namespace nullforest

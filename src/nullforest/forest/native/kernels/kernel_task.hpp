@@ -46,46 +46,6 @@ struct KernelTask {
     std::uint32_t high_planes() const { return (n_samples > 256) + (n_samples > 512); }
 };
 
-// Two classes. With n members, n1 of them ones, the split after k members with l ones on the left
-// scores D^2 / (k (n - k)), D = l n - k n1. `Wide` holds the products that are compared.
-template <class Wide>
-struct BinaryTask : KernelTask {
-    std::uint32_t n_ones;
-    // of the best so far: D^2 and k (n - k)
-    Wide best_num = 0;
-    std::uint64_t best_den = 1;
-    // for features with missing values
-    void (*try_slowly)(void* owner, std::uint32_t feature);
-
-    bool perfect() const {  // two pure children: D^2 / (k (n - k)) = n1 (n - n1)
-        return found && best_num == Wide{n_ones} * (n - n_ones) * best_den;
-    }
-    Wide square(std::uint32_t k, std::uint32_t l) const {
-        const auto d = static_cast<Wide>(std::int64_t{l} * n - std::int64_t{k} * n_ones);
-        return d * d;  // the same for a negative D: words wrap around
-    }
-    // Whether the split after k members, l of them ones, beats the best.
-    bool beats(std::uint32_t k, std::uint32_t l) const {
-        return !found || square(k, l) * best_den > best_num * (std::uint64_t{k} * (n - k));
-    }
-    // Whether one division scores higher than another.
-    bool scores_higher(std::uint32_t k, std::uint32_t l, std::uint32_t k2, std::uint32_t l2) const {
-        return square(k, l) * (std::uint64_t{k2} * (n - k2)) >
-               square(k2, l2) * (std::uint64_t{k} * (n - k));
-    }
-    bool equals(std::uint32_t k, std::uint32_t l) const {
-        return square(k, l) * best_den == best_num * (std::uint64_t{k} * (n - k));
-    }
-    void take(std::uint32_t winner, std::uint32_t k, std::uint32_t l) {
-        best_num = square(k, l);
-        best_den = std::uint64_t{k} * (n - k);
-        found = true;
-        feature = winner;
-        n_left = k;
-        missing_left = false;
-    }
-};
-
 inline namespace NULLFOREST_ISA {
 
 // Whether any bit is set in positions [begin, end).
@@ -104,13 +64,6 @@ inline bool any_bit(const std::uint64_t* words, std::uint32_t begin, std::uint32
 inline bool differ(const KernelTask& task, std::uint32_t feature, std::uint32_t first,
                    std::uint32_t second) {
     return any_bit(task.differs + std::uint64_t{feature} * task.n_words, first, second);
-}
-
-// Into the second cache, not the first: where a column comes from main memory the first has too few
-// places for lines under way, and the search would wait for them.
-inline void fetch_column(const KernelTask& task, std::uint32_t feature) {
-    const std::uint8_t* p = task.column(feature);
-    for (std::uint32_t w = 0; w < task.n_words; ++w) __builtin_prefetch(p + 64 * w, 0, 2);
 }
 
 // Fills in `passes`, by passes(column, whether as good is enough).

@@ -4,8 +4,7 @@
 #pragma once
 #include "kernels/scan_task.hpp"
 #include "kernels/stairs_task.hpp"
-#include "kernels/sweep_task.hpp"
-#include "kernels/walk_task.hpp"
+#include "kernels/binary_task.hpp"
 
 namespace nullforest {
 

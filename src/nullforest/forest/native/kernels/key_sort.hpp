@@ -1,10 +1,8 @@
 // Short lists of different keys, sorted; no library code compiled for one instruction set alone.
 #pragma once
-#include <cstdint>
+#include <initializer_list>
 
-#ifndef NULLFOREST_ISA
-#define NULLFOREST_ISA baseline
-#endif
+#include "random/keyed_random.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {

@@ -1,48 +1,24 @@
-// The scan, written once; the steps that differ between instruction sets:
-//   Pick(task); pick(order, high, out)   the members in sorted order; may write 64 past the end
-//     kByRank                            whether of a table by ranks; then also
-//     differs_after(feature, i)           whether the values of the members i and i + 1 differ
-//   Screen(task)                          kSlots columns at a time, where there is one:
-//     pick(slot, order, high)            the draws in sorted order
-//     expand(slot)                        each as often as it was drawn
-//     numbers_outside(slot, radius)       whether any sum of their numbers leaves the envelope
-//     classes_outside(slot, envelope)     the same for the counts of their classes
+// The scan: which columns are scored, and the best of their splits. Its parts:
+//   Pick(task)             the members in sorted order (picks.hpp)
+//   Screen(task)           whether a column can hold a split as good as the best, where there is a screen
+//     close()              to be called when the best improves
+//     pick(columns, n)     some columns
+//     passes(i)            whether one of them can
+//   Scores(task)           of the splits of a column (scan_scores.hpp)
+// An instruction set brings, where it has a screen of columns by order, `Simd`(task):
+//     pick(slot, order, high)          the draws in sorted order
+//     expand(slot)                     each as often as it was drawn
+//     numbers_outside(slot, radius)    whether any sum of their numbers leaves the envelope
+//     classes_outside(slot, envelope)  the same for the counts of their classes
 #pragma once
 #include <type_traits>
 
-#include "kernels/boundaries.hpp"
-#include "kernels/real_scan.hpp"
+#include "kernels/picks.hpp"
+#include "kernels/scan_scores.hpp"
 #include "kernels/stairs_screen.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
-
-// The members in sorted order, one position at a time and without a branch.
-template <class Id>
-class PlainPick {
-public:
-    static constexpr bool kByRank = false;
-    explicit PlainPick(const ScanTask& task) : task_(task) {
-        for (std::uint32_t s = 0; s < task.n_samples; ++s)
-            member_[s] = static_cast<std::uint8_t>(task.member[s / 64] >> s % 64 & 1);
-    }
-    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
-        const std::uint32_t n_high = sizeof(Id) == 2 ? task_.high_planes() : 0;
-        std::uint32_t found = 0;
-        for (std::uint32_t p = 0; p < task_.n_samples; ++p) {
-            std::uint32_t s = order[p];
-            for (std::uint32_t h = 0; h < n_high; ++h)
-                s |= static_cast<std::uint32_t>(high[h * task_.n_words + p / 64] >> p % 64 & 1)
-                     << (8 + h);
-            out[found] = static_cast<Id>(s);
-            found += member_[s];
-        }
-    }
-
-private:
-    const ScanTask& task_;
-    std::uint8_t member_[ScanTask::kMost];
-};
 
 // Every column is scored.
 struct NoScreen {
@@ -82,28 +58,16 @@ private:
     std::conditional_t<kind == ScanTask::variance, NumberEnvelope, ClassEnvelope> envelope_;
 };
 
-template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
+template <class Pick, class Screen, class Id, class Scores>
 class Scan {
 public:
-    explicit Scan(ScanTask& task) : task_(task), pick_(task), screen_(task) {
-        padded_ = (task.n + 7) / 8 * 8;
-        for (std::uint32_t i = 0; i < padded_; ++i) {  // entry i belongs to k = i + 1 members left
-            const bool allowed = i + 1 >= task.min_leaf && i + 1 + task.min_leaf <= task.n;
-            allowed_[i] = allowed ? 1.0 : 0.0;
-            divide_[i] = 0.0;  // with counts, those past the last split stay so
-            if (!counts) weigh(i, i + 1);
-        }
-    }
+    explicit Scan(ScanTask& task) : task_(task), pick_(task), screen_(task), scores_(task) {}
 
     void run() {
         Candidates candidates(task_.pool, task_.draw_key, task_.n_first());
-        const auto fetch = [this](std::uint32_t feature) {
-            if (!Pick::kByRank) fetch_column(task_, feature);
-        };
         if constexpr (Screen::kExists)
             candidates.each_batch([&](const std::uint32_t* features, std::uint32_t count,
                                       std::uint32_t place) {
-                for (std::uint32_t c = 0; c < count; ++c) fetch(features[c]);
                 screen_.pick(features, count);
                 for (std::uint32_t c = 0; c < count; ++c)
                     if ((!task_.found || screen_.passes(c) || has_missing(features[c])) &&
@@ -112,7 +76,7 @@ public:
                 return false;
             });
         else
-            candidates.each(fetch, [this](std::uint32_t feature, std::uint32_t place) {
+            candidates.each([this](std::uint32_t feature, std::uint32_t place) {
                 return try_feature(feature, place);
             });
     }
@@ -152,112 +116,32 @@ private:
         return true;
     }
 
-    // Weights left and right of position i, and what a score is divided by (zero: not allowed).
-    void weigh(std::uint32_t i, std::int64_t left) {
-        left_[i] = static_cast<double>(left);
-        right_[i] = static_cast<double>(task_.weight - left);
-        const double spread = left_[i] * right_[i];
-        if (kind == ScanTask::variance)
-            divide_[i] = allowed_[i] != 0.0 && spread > 0.0 ? 1.0 / spread : 0.0;
-        else
-            divide_[i] = spread;
-    }
-
-    // What every position of a column scores.
     void cross(std::uint32_t feature) {
         pick_.pick(task_.column(feature), task_.high_bits(feature), id_);
-        if (counts) {
-            std::int64_t left = 0;
-            for (std::uint32_t i = 0; i + 1 < task_.n; ++i) {
-                left += task_.multiplicity[id_[i]];
-                weigh(i, left);
-            }
-        }
-        if (kind == ScanTask::variance)
-            cross_numbers();
-        else if (kind == ScanTask::gini)
-            cross_squares();
-        else
-            cross_terms();
-    }
-
-    void cross_numbers() {
-        std::int64_t d = 0, sum[ScanTask::kMost];
-        for (std::uint32_t i = 0; i + 1 < task_.n; ++i) sum[i] = d += task_.crossing[id_[i]];
-        for (std::uint32_t i = task_.n - 1; i < padded_; ++i) sum[i] = 0;
-        for (std::uint32_t i = 0; i < padded_; ++i) {
-            const double exact = static_cast<double>(sum[i]);
-            top_[i] = exact * exact * divide_[i];
-        }
-    }
-    void cross_squares() {
-        start_classes();
-        std::int64_t left = 0, right = task_.sum_of_squares;
-        for (std::uint32_t i = 0; i + 1 < task_.n; ++i) {
-            const std::uint32_t c = task_.label[id_[i]];
-            const std::int64_t w = counts ? task_.multiplicity[id_[i]] : 1;
-            const std::int64_t l = in_left_[c], r = task_.class_total[c] - l;
-            left += w * (2 * l + w);
-            right -= w * (2 * r - w);
-            in_left_[c] = l + w;
-            squares_left_[i] = static_cast<double>(left);
-            squares_right_[i] = static_cast<double>(right);
-        }
-        for (std::uint32_t i = 0; i + 1 < task_.n; ++i)
-            top_[i] = squares_left_[i] * right_[i] + squares_right_[i] * left_[i];
-    }
-    void cross_terms() {
-        start_classes();
-        const std::int64_t* q = task_.entropy_terms;
-        std::int64_t sum = task_.sum_of_terms, weight = 0;
-        for (std::uint32_t i = 0; i + 1 < task_.n; ++i) {
-            const std::uint32_t c = task_.label[id_[i]];
-            const std::int64_t w = counts ? task_.multiplicity[id_[i]] : 1;
-            const std::int64_t l = in_left_[c], r = task_.class_total[c] - l;
-            sum += q[l + w] - q[l] + q[r - w] - q[r];
-            in_left_[c] = l + w;
-            weight += w;
-            terms_[i] = sum - q[weight] - q[task_.weight - weight];
-        }
-    }
-    void start_classes() {
-        for (std::uint32_t c = 0; c < task_.n_classes; ++c) in_left_[c] = 0;
-    }
-
-    bool beats(std::uint32_t i) const {
-        if (!task_.found) return true;
-        if (kind == ScanTask::variance) return top_[i] > task_.best_top;
-        if (kind == ScanTask::gini)
-            return top_[i] * task_.best_bottom > task_.best_top * divide_[i];
-        return terms_[i] > task_.best_terms;
+        scores_.cross(id_);
     }
     bool any_better() const {
-        int any = 0;
-        if (kind == ScanTask::variance)
-            for (std::uint32_t i = 0; i < padded_; ++i) any |= beats(i);
-        else
-            for (std::uint32_t i = 0; i + 1 < task_.n; ++i) any |= beats(i);
+        int any = !task_.found;
+        for (std::uint32_t i = 0; i < scores_.positions(); ++i) any |= scores_.beats(i);
         return any;
     }
 
+    // The positions that leave enough members on both sides.
+    std::uint32_t first() const { return task_.min_leaf - 1; }
+    std::uint32_t last() const { return task_.n - task_.min_leaf; }
+
     bool passes(std::uint32_t column, bool or_equal) const {
-        const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
         int any = 0;
         if (or_equal)
-            for (std::uint32_t i = first; i < last; ++i) any |= reaches(i);
+            for (std::uint32_t i = first(); i < last(); ++i) any |= scores_.reaches(i);
         else
-            for (std::uint32_t i = first; i < last; ++i) any |= beats(i);
+            for (std::uint32_t i = first(); i < last(); ++i) any |= scores_.beats(i);
         if (!any || !(task_.flags[column] & 1)) return any;
         Boundaries<Pick> boundaries(task_, pick_, column);
-        for (std::uint32_t i = first; i < last; ++i)
-            if ((or_equal ? reaches(i) : beats(i)) && boundaries.after(i)) return true;
+        for (std::uint32_t i = first(); i < last(); ++i)
+            if ((or_equal ? scores_.reaches(i) : scores_.beats(i)) && boundaries.after(i))
+                return true;
         return false;
-    }
-    bool reaches(std::uint32_t i) const {
-        if (kind == ScanTask::variance) return top_[i] >= task_.best_top;
-        if (kind == ScanTask::gini)
-            return top_[i] * task_.best_bottom >= task_.best_top * divide_[i];
-        return terms_[i] >= task_.best_terms;
     }
 
     // Takes the best of the splits that beat the best; false where there is none between different
@@ -265,20 +149,14 @@ private:
     bool confirm(std::uint32_t feature, std::uint32_t place) {
         bool better = false;
         Boundaries<Pick> boundaries(task_, pick_, feature);
-        const std::uint32_t first = task_.min_leaf - 1, last = task_.n - task_.min_leaf;
-        for (std::uint32_t i = first; i < last; ++i) {
-            if (!beats(i) || !boundaries.after(i)) continue;
+        for (std::uint32_t i = first(); i < last(); ++i) {
+            if ((task_.found && !scores_.beats(i)) || !boundaries.after(i)) continue;
             better = task_.found = true;
             task_.feature = feature;
             task_.place = place;
             task_.n_left = i + 1;
             task_.missing_left = false;
-            if (kind == ScanTask::entropy) {
-                task_.best_terms = terms_[i];
-                continue;
-            }
-            task_.best_top = top_[i];
-            task_.best_bottom = divide_[i];
+            scores_.take(i);
         }
         return better;
     }
@@ -286,18 +164,13 @@ private:
     ScanTask& task_;
     Pick pick_;
     Screen screen_;
-    std::uint32_t padded_;
+    Scores scores_;
     Id id_[ScanTask::kMost + 64];
-    double allowed_[ScanTask::kMost], left_[ScanTask::kMost], right_[ScanTask::kMost];
-    double divide_[ScanTask::kMost], top_[ScanTask::kMost];
-    double squares_left_[ScanTask::kMost], squares_right_[ScanTask::kMost];
-    std::int64_t terms_[ScanTask::kMost];
-    std::int64_t in_left_[ScanTask::kMost];
 };
 
-template <class Pick, class Screen, class Id, ScanTask::Kind kind, bool counts>
-void scan_screened(ScanTask& task) {
-    Scan<Pick, Screen, Id, kind, counts> scan(task);
+template <class Pick, class Screen, class Id, class Scores>
+void scan_with(ScanTask& task) {
+    Scan<Pick, Screen, Id, Scores> scan(task);
     task.screened ? scan.screen() : scan.run();
 }
 
@@ -317,17 +190,19 @@ struct RankScreens {
 // Chooses by what the target and the node need.
 template <class Pick, class Id, class Screens>
 void scan_by(ScanTask& task) {
-    if (task.reals) return scan_reals<Pick, Id>(task);
     const auto counting = [&](auto kind, auto counts) {
         constexpr ScanTask::Kind k = decltype(kind)::value;
         constexpr bool c = decltype(counts)::value;
         using Screen = typename Screens::template Of<k>;
         if constexpr (Screen::kExists)
-            if (task.screens) return scan_screened<Pick, Screen, Id, k, c>(task);
-        scan_screened<Pick, NoScreen, Id, k, c>(task);
+            if (task.screens) return scan_with<Pick, Screen, Id, WholeScores<Id, k, c>>(task);
+        scan_with<Pick, NoScreen, Id, WholeScores<Id, k, c>>(task);
     };
     const auto each = [&](auto kind) {
-        task.counts ? counting(kind, std::true_type{}) : counting(kind, std::false_type{});
+        if (task.reals)
+            scan_with<Pick, NoScreen, Id, RealScores<decltype(kind)::value>>(task);
+        else
+            task.counts ? counting(kind, std::true_type{}) : counting(kind, std::false_type{});
     };
     using Kind = ScanTask::Kind;
     if (task.kind == ScanTask::gini)

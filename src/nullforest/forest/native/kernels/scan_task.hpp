@@ -24,7 +24,7 @@ struct ScanTask : KernelTask {
 
     Kind kind;
     bool counts;  // bootstrap: members count as often as they were drawn
-    // members have real weights (real_scan_body.hpp)
+    // members have real weights
     static constexpr std::uint32_t kMostRealClasses = 8;
     bool reals;
     // Tables by order: members are known by their sample, and `member` is a bitmap of the samples.
@@ -58,7 +58,7 @@ struct ScanTask : KernelTask {
     std::int64_t sum_of_squares, sum_of_terms;  // over the classes of the node
     std::uint32_t n_classes;
     const std::int64_t* entropy_terms;
-    // the highest score of any division (ceiling.hpp), where it is known
+    // the highest score of any division (scan_node.hpp), where it is known
     bool has_ceiling;
     double ceiling_top, ceiling_bottom;
     std::int64_t ceiling_terms;

@@ -1,9 +1,11 @@
-// The instruction sets of this processor, and the choice of the kernels.
+// The instruction sets of this processor, the choice of the kernels, and the search of nodes by them.
 #include "kernels/searches.hpp"
 
 #include <cstdlib>
 
 #include "errors.hpp"
+#include "kernels/binary_node.hpp"
+#include "kernels/scan_node.hpp"
 
 namespace nullforest {
 
@@ -37,16 +39,64 @@ bool scan_fits(const RankTable& table, const Outcome& outcome, const Settings& s
             (outcome.criterion == Criterion::variance && outcome.n_outputs == 1));
 }
 
+template <class Node>
+class KernelEvaluator final : public Evaluator {
+public:
+    KernelEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                    Weighting weighting, typename Node::Kernel kernel)
+        : node_(table, outcome, settings, weighting), kernel_(kernel) {
+        node_.task.pool = {ShuffleShape(settings.pool), settings.candidates, nullptr, &first_};
+    }
+
+    void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
+        node_.begin_tree(bag);
+        node_.task.pool.features = pool;
+    }
+
+    bool best_split(const NodeQuery& node, Split& split) override {
+        node_.enter(node);
+        const auto& task = node_.task;
+        kernel_(node_.task);
+        split = {task.feature, task.n_left,     task.missing_left,
+                 task.place,   task.perfect(), &first_};
+        return task.found;
+    }
+
+private:
+    Node node_;
+    typename Node::Kernel kernel_;
+    FirstCandidates first_;
+};
+
+// Nodes that are too large for the scan are searched by another evaluator.
+class ScanEvaluator final : public Evaluator {
+public:
+    ScanEvaluator(const RankTable& table, const Outcome& outcome, const Settings& settings,
+                  Weighting weighting, ScanNode::Kernel kernel,
+                  std::unique_ptr<Evaluator> large)
+        : small_(table, outcome, settings, weighting, kernel), large_(std::move(large)) {}
+
+    void begin_tree(const Bag& bag, const std::uint32_t* pool) override {
+        bag_ = &bag;
+        small_.begin_tree(bag, pool);
+        large_->begin_tree(bag, pool);
+    }
+    bool best_split(const NodeQuery& node, Split& split) override {
+        return ScanNode::fits(*bag_, node) ? small_.best_split(node, split)
+                                           : large_->best_split(node, split);
+    }
+
+private:
+    const Bag* bag_ = nullptr;
+    KernelEvaluator<ScanNode> small_;
+    std::unique_ptr<Evaluator> large_;
+};
+
 }  // namespace
 
 std::string isa_name(Isa isa) {
-    switch (isa) {
-        case Isa::generic: return "generic";
-        case Isa::portable: return "portable";
-        case Isa::avx2: return "avx2";
-        case Isa::avx512: return "avx512";
-        default: return "neon";
-    }
+    constexpr const char* kNames[] = {"generic", "portable", "avx2", "avx512", "neon"};
+    return kNames[static_cast<int>(isa)];
 }
 
 Isa chosen_isa() {
@@ -102,6 +152,22 @@ void make_steps(const RankTable& table, const Outcome& outcome, const Settings& 
     if (settings.isa == Isa::avx512 && table.steps() && !table.in_files() && !table.codes() &&
         choose_kernels(table, outcome, settings, weighting).sweep)
         table.steps()->make_planes(n_threads, poll);
+}
+
+std::unique_ptr<Evaluator> make_evaluator(const RankTable& table, const Outcome& outcome,
+                                          const Settings& settings, Weighting weighting) {
+    const auto make = [&](auto* node, auto kernel) -> std::unique_ptr<Evaluator> {
+        using Node = std::remove_pointer_t<decltype(node)>;
+        return std::make_unique<KernelEvaluator<Node>>(table, outcome, settings, weighting, kernel);
+    };
+    const Kernels kernels = choose_kernels(table, outcome, settings, weighting);
+    if (kernels.walk) return make((WalkNode*)nullptr, kernels.walk);
+    if (kernels.sweep) return make((SweepNode*)nullptr, kernels.sweep);
+    if (kernels.scan && table.by_order()) return make((ScanNode*)nullptr, kernels.scan);
+    auto any = make_column_evaluator(table, outcome, settings, weighting, kernels);
+    if (!kernels.scan) return any;
+    return std::make_unique<ScanEvaluator>(table, outcome, settings, weighting, kernels.scan,
+                                           std::move(any));
 }
 
 }  // namespace nullforest

@@ -16,19 +16,19 @@
 //     by rank, by codes   sweep (sweep.hpp): members and ones are counted in steps of rank, and only
 //                         steps that may hold a better split are sorted; up to 32 members are compared
 //                         in pairs; a code is a step. With AVX-512 steps are counted on planes of bits
-//                         (step_search.hpp, plane_counter.hpp; table/rank_steps.hpp makes the planes).
+//                         (step_search.hpp; table/rank_steps.hpp makes the planes).
 //   other classes, entropy, one number, bootstrap, weights; nodes of at most 1 024 draws
 //                         scan (scan.hpp): members in sorted order, then all positions at once. Columns
 //                         that cannot hold a split as good as the best are rejected before: by
 //                         envelopes (envelopes.hpp; by order, AVX-512) or by steps of rank
 //                         (stairs_screen.hpp; by rank). Small nodes end at the highest score that any
-//                         column could give (ceiling.hpp). Real weights: real_scan.hpp.
+//                         column could give (scan_node.hpp).
 //   the same, more members, by rank, without weights, at most 8 classes or one number
-//                         stairs (stairs.hpp): sums in 64 steps of rank bound the scores within each;
+//                         stairs (stairs.hpp, stairs_search.hpp): sums in 64 steps of rank bound the scores within each;
 //                         only the members of open steps are sorted and scored.
 //   all else              one column at a time (generic_evaluator.cpp, column_search.hpp): several
-//                         outputs, distances, entropy and weights of large nodes. Codes are added up
-//                         (coded_members.hpp), other columns sorted (sorted_members.hpp).
+//                         outputs, distances, entropy and weights of large nodes. Codes are added up,
+//                         other columns sorted (sorted_members.hpp).
 // Columns with missing values are scored one split at a time in every search (column_splits.hpp).
 //
 // What belongs to an instruction set lies in a folder of its own: portable/ (any processor), avx2/,
@@ -58,7 +58,9 @@ Kernels choose_kernels(const RankTable& table, const Outcome& outcome, const Set
 void make_steps(const RankTable& table, const Outcome& outcome, const Settings& settings,
                 std::size_t n_threads, const Poll& poll);
 
-std::unique_ptr<Evaluator> make_stairs_evaluator(const RankTable& table, const Outcome& outcome,
-                                                 const Settings& settings, const Kernels& kernels);
+// The search of one column at a time, by the stairs where these kernels have them.
+std::unique_ptr<Evaluator> make_column_evaluator(const RankTable& table, const Outcome& outcome,
+                                                 const Settings& settings, Weighting weighting,
+                                                 const Kernels& kernels);
 
 }  // namespace nullforest

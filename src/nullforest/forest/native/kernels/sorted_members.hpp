@@ -37,13 +37,12 @@ public:
             for (std::uint32_t i = 0; i < n; ++i) member_[samples_[i]] = 0;
     }
 
-    void sort_by(std::size_t feature) {
+    const SortedMembers& sort_by(std::size_t feature) {
         if (table_.by_order())
             walk(feature);
-        else if (table_.rank_bytes() == 2)
-            collect(feature, table_.ranks16(feature));
         else
-            collect(feature, table_.ranks32(feature));
+            table_.with_ranks(feature, [&](const auto* rank) { collect(feature, rank); });
+        return *this;
     }
 
     // The members of a node in the order of one feature alone.
@@ -65,10 +64,8 @@ public:
         n_known = n;
         if (table_.by_order())
             list(feature, n_left);
-        else if (table_.rank_bytes() == 2)
-            divide_ranks(table_.ranks16(feature), n_left);
         else
-            divide_ranks(table_.ranks32(feature), n_left);
+            table_.with_ranks(feature, [&](const auto* rank) { divide_ranks(rank, n_left); });
         leave();
     }
 

@@ -85,13 +85,13 @@ public:
         std::fill(left_.begin(), left_.end(), Weight{0});
         this->left_weight_ = 0;
     }
-    void cross(std::uint32_t sample) {
-        const Weight w = this->of(sample);
-        left_[this->outcome_.label[sample]] += w;
-        this->left_weight_ += w;
-    }
+    void cross(std::uint32_t sample) { add(this->outcome_.label[sample], this->of(sample)); }
 
 protected:
+    void add(std::uint32_t c, Weight w) {
+        left_[c] += w;
+        this->left_weight_ += w;
+    }
     std::vector<Weight> total_, left_;
 };
 
@@ -110,20 +110,9 @@ public:
         left_squares_ = 0;
         right_squares_ = squares_;
     }
-    void cross(std::uint32_t sample) {
-        const std::uint32_t c = outcome_.label[sample];
-        const std::int64_t w = of(sample), right = total_[c] - left_[c];
-        left_squares_ += w * (2 * left_[c] + w);
-        right_squares_ -= w * (2 * right - w);
-        ClassScore::cross(sample);
-    }
+    void cross(std::uint32_t sample) { cross(outcome_.label[sample], of(sample)); }
     void cross_all(const std::int64_t* sums) {
-        for (std::size_t c = 0; c < total_.size(); ++c) {
-            left_squares_ += sums[c] * (2 * left_[c] + sums[c]);
-            right_squares_ -= sums[c] * (2 * (total_[c] - left_[c]) - sums[c]);
-            left_[c] += sums[c];
-            left_weight_ += sums[c];
-        }
+        for (std::uint32_t c = 0; c < total_.size(); ++c) cross(c, sums[c]);
     }
     Value score() const {
         const std::int64_t right = weight_ - left_weight_;
@@ -133,6 +122,11 @@ public:
     bool perfect(const Value& v) const { return v.top == Wide{weight_} * v.bottom; }
 
 private:
+    void cross(std::uint32_t c, std::int64_t w) {
+        left_squares_ += w * (2 * left_[c] + w);
+        right_squares_ -= w * (2 * (total_[c] - left_[c]) - w);
+        add(c, w);
+    }
     std::int64_t squares_ = 0, left_squares_ = 0, right_squares_ = 0;
 };
 
@@ -150,21 +144,9 @@ public:
         ClassScore::restart();
         terms_ = whole_terms_;
     }
-    void cross(std::uint32_t sample) {
-        const auto& q = outcome_.entropy_terms;
-        const std::uint32_t c = outcome_.label[sample];
-        const std::int64_t w = of(sample), right = total_[c] - left_[c];
-        terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
-        ClassScore::cross(sample);
-    }
+    void cross(std::uint32_t sample) { cross(outcome_.label[sample], of(sample)); }
     void cross_all(const std::int64_t* sums) {
-        const auto& q = outcome_.entropy_terms;
-        for (std::size_t c = 0; c < total_.size(); ++c) {
-            const std::int64_t w = sums[c], right = total_[c] - left_[c];
-            terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
-            left_[c] += w;
-            left_weight_ += w;
-        }
+        for (std::uint32_t c = 0; c < total_.size(); ++c) cross(c, sums[c]);
     }
     Value score() const {
         return terms_ - outcome_.entropy_terms[left_weight_] -
@@ -173,6 +155,12 @@ public:
     bool perfect(const Value& v) const { return v == 0; }
 
 private:
+    void cross(std::uint32_t c, std::int64_t w) {
+        const auto& q = outcome_.entropy_terms;
+        const std::int64_t right = total_[c] - left_[c];
+        terms_ += q[left_[c] + w] - q[left_[c]] + q[right - w] - q[right];
+        add(c, w);
+    }
     std::int64_t terms_ = 0, whole_terms_ = 0;
 };
 

@@ -93,10 +93,8 @@ private:
 
 inline std::uint64_t stairs(StairsTask& task, std::uint32_t column) {
     Stairs stairs(task);
-    if (task.column != column)
-        task.rank_bytes == 2 ? stairs.add_up<std::uint16_t>(column)
-                             : stairs.add_up<std::uint32_t>(column);
-    task.column = column;
+    task.rank_bytes == 2 ? stairs.add_up<std::uint16_t>(column)
+                         : stairs.add_up<std::uint32_t>(column);
     return stairs.open();
 }
 

@@ -7,7 +7,7 @@
 // compared with what the best would have for as many draws on the left, less the roundings.
 #pragma once
 #include "kernels/envelopes.hpp"
-#include "kernels/rank_pick.hpp"
+#include "kernels/picks.hpp"
 #include "kernels/stairs_task.hpp"
 
 namespace nullforest {
@@ -43,10 +43,10 @@ public:
     }
     void pick(const std::uint32_t* columns, std::uint32_t) { columns_ = columns; }
     bool passes(std::uint32_t slot) {
-        const ScanRanks<Rank> ranks(task_, task_.column(columns_[slot]));
+        const auto* rank = reinterpret_cast<const Rank*>(task_.column(columns_[slot]));
         const std::uint32_t n = task_.n, shift = shift_, n_steps = n_steps_;
         for (std::uint32_t i = 0; i < n; ++i) {
-            Sums& step = sums_[task_.step_of[ranks.of_member(i)] >> shift];
+            Sums& step = sums_[task_.step_of[rank[task_.samples[i]]] >> shift];
             for (int v = 0; v < kWords; ++v) step.of[v] += part_[i].of[v];
         }
         Sums sum{};

@@ -6,7 +6,7 @@
 // of the node, positive and negative parts apart) or one of several classes. Within a step D stays
 // between two bounds; |D|^2 is compared with what the best would have for as many draws on the left.
 // The roundings of the parts are added to |D|, so that no better split is ever missed. All sums are of
-// integers; those of a column are kept until the next one is asked for.
+// integers; those of a column stay in `sums` until the next one.
 //
 // Plain data only: this header is compiled once per instruction set.
 #pragma once
@@ -27,7 +27,6 @@ struct StairsSums {
 
 struct StairsTask {
     static constexpr std::uint32_t kSteps = StairsSums::kSteps, kMostClasses = StairsSums::kMost;
-    static constexpr std::uint32_t kNone = 0xffffffffu;
 
     // the rank table
     const std::uint8_t* block;
@@ -49,9 +48,7 @@ struct StairsTask {
     bool counts;  // members count as often as they were drawn
     // to be beaten or reached: |D|^2 / (k (weight - k)), less a margin
     double level;
-    // what was added up last
-    std::uint32_t column = kNone;
-    StairsSums* sums;
+    StairsSums* sums;  // of the column
 
     const std::uint8_t* ranks(std::uint32_t feature) const { return block + feature * stride; }
 };

@@ -5,14 +5,19 @@
 // whose steps all stay below it need no further look. The others wait in a queue, which is settled in
 // draw order.
 #pragma once
-#include "kernels/corner.hpp"
-#include "kernels/plane_counter.hpp"
+#include "kernels/key_sort.hpp"
+#include "kernels/step_test.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
 
-// `Bits` as in plane_counter.hpp.
-template <class Rank, class Bits>
+// Where nothing is counted on planes.
+struct NoPlanes {
+    static constexpr bool kExist = false;
+};
+
+// `Planes` counts (avx512/plane_counter.hpp).
+template <class Rank, class Planes>
 class StepSearch {
 public:
     explicit StepSearch(SweepTask& task)
@@ -58,6 +63,7 @@ public:
 
 private:
     static constexpr std::uint32_t kQueue = Candidates::kBatch, kFew = 4;
+    using Test = StepTest<std::uint32_t>;
     static constexpr std::uint32_t kMostSteps = 1u << SweepTask::kPlanes;
 
     // A column of the batch.
@@ -82,16 +88,16 @@ private:
     // Tests the steps of a column, which joins the queue if any may hold a better split.
     void test(std::uint32_t c) {
         Column& column = batch_[c];
-        const StepTest test(task_, level_);
-        column.open = Bits::open_steps(test, column.sums + 1, padded_);
+        const Test test(task_, level_);
+        column.open = Planes::open_steps(test, column.sums + 1, padded_);
         if (!column.open) return;
         queue_[n_waiting_++] = c;
         if (!task_.screened) raise_level(test, column.feature, column.sums + 1);
     }
     // To the best split at the end of a step; not where it may lie between equal values.
-    void raise_level(const StepTest& test, std::uint32_t feature, const std::uint32_t* sums) {
+    void raise_level(const Test& test, std::uint32_t feature, const std::uint32_t* sums) {
         const RankedColumn<Rank> column(task_, feature);
-        std::uint64_t ends = Bits::open_ends(test, sums, padded_);
+        std::uint64_t ends = Planes::open_ends(test, sums, padded_);
         ends &= (std::uint64_t{1} << (n_steps_ - 1)) - 1;
         const double n = task_.n, n_ones = task_.n_ones;
         for (; ends; ends &= ends - 1) {
@@ -146,8 +152,8 @@ private:
         const RankedColumn<Rank> column(task_, counted.feature);
         const Rank* rank = column.rank();
         std::uint32_t *key = task_.key, found = 0;
-        const StepTest test(task_, level_);
-        const std::uint64_t steps = counted.open & Bits::open_steps(test, counted.sums + 1, padded_);
+        const Test test(task_, level_);
+        const std::uint64_t steps = counted.open & Planes::open_steps(test, counted.sums + 1, padded_);
         if (!steps) return false;
         counter_.each_in(counted.feature, steps, [&](std::uint32_t sample, std::uint32_t label) {
             key[found++] = std::uint32_t{rank[sample]} << 1 | label;
@@ -169,7 +175,7 @@ private:
     }
 
     SweepTask& task_;
-    PlaneCounter<Bits> counter_;
+    Planes counter_;
     std::uint32_t n_steps_, padded_, place_ = 0, n_waiting_ = 0;
     double level_;
     std::uint32_t queue_[kQueue];  // columns of the batch

@@ -1,7 +1,5 @@
 // The sweep, written once for the compiler to make the most of each instruction set.
 #pragma once
-#include <type_traits>
-
 #include "kernels/step_search.hpp"
 
 namespace nullforest {
@@ -80,12 +78,11 @@ private:
     template <class Packed, class Use>
     bool by_steps(std::uint32_t feature, Packed* __restrict counts, Packed* __restrict sums,
                   const Use& use) {
-        constexpr int kHalf = 4 * sizeof(Packed);
         const Rank* __restrict rank = column(feature);
         const std::uint32_t* __restrict members = task_.members;
         const std::uint32_t n = task_.n, n_ones = task_.n_ones, shift = shift_;
         for (std::uint32_t i = 0; i < n_ones; ++i)
-            counts[rank[members[i]] >> shift] += 1 + (Packed{1} << kHalf);
+            counts[rank[members[i]] >> shift] += 1 + (Packed{1} << StepTest<Packed>::kHalf);
         for (std::uint32_t i = n_ones; i < n; ++i) counts[rank[members[i]] >> shift] += 1;
         Packed sum = 0;
         for (std::uint32_t b = 0; b < n_steps_; ++b) {
@@ -94,11 +91,11 @@ private:
         }
         // Steps too many at the end hold nobody.
         for (std::uint32_t i = 0; i < SweepTask::kVector; ++i) sums[n_steps_ + i] = sum;
-        const Corner corner(task_, level_);
+        const StepTest<Packed> test(task_, level_);
         if (kCodes && shift_ == 0)  // nothing lies within a step
-            return any_open<true>(corner, sums) && search_ends(corner, sums, feature, use);
-        if (!any_open<false>(corner, sums)) return false;
-        if (!kCodes) return search_open_steps(corner, sums, feature, use);
+            return any_open<true>(test, sums) && search_ends(test, sums, feature, use);
+        if (!any_open<false>(test, sums)) return false;
+        if (!kCodes) return search_open_steps(test, sums, feature, use);
         const std::uint32_t coarse = shift_;
         use_steps(0);
         const bool used = by_steps(feature, counts, sums, use);
@@ -106,34 +103,37 @@ private:
         return used;
     }
 
+    // Whether any step may hold a better split, or any end of one.
     template <bool kEnd, class Packed>
-    bool any_open(const Corner& corner, const Packed* sums) const {
-        return corner.opens_any<kEnd>(sums, (n_steps_ + 15) / 16 * 16);
+    bool any_open(const StepTest<Packed>& test, const Packed* sums) const {
+        const auto end = static_cast<std::int32_t>((n_steps_ + 15) / 16 * 16);
+        int any = 0;
+        for (std::int32_t b = 0; b < end; ++b)
+            any |= kEnd ? test.opens_at(sums[b]) : test.opens(sums[b - 1], sums[b]);
+        return any;
     }
 
     template <class Packed, class Use>
-    bool search_ends(const Corner& corner, const Packed* sums, std::uint32_t feature,
+    bool search_ends(const StepTest<Packed>& test, const Packed* sums, std::uint32_t feature,
                      const Use& use) {
-        constexpr int kHalf = 4 * sizeof(Packed);
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b) {
-            if (sums[b] == sums[b - 1] || !corner.opens<true>(sums[b - 1], sums[b])) continue;
-            const auto k = static_cast<std::uint32_t>(sums[b] & ((Packed{1} << kHalf) - 1));
+            if (sums[b] == sums[b - 1] || !test.opens_at(sums[b])) continue;
+            const auto k = static_cast<std::uint32_t>(test.members_of(sums[b]));
             if (k >= task_.n) return false;
-            if (use_allowed(use, feature, k, static_cast<std::uint32_t>(sums[b] >> kHalf), 0, 0))
+            if (use_allowed(use, feature, k, static_cast<std::uint32_t>(test.ones_of(sums[b])), 0, 0))
                 return true;
         }
         return false;
     }
 
     template <class Packed, class Use>
-    bool search_open_steps(const Corner& corner, const Packed* sums, std::uint32_t feature,
+    bool search_open_steps(const StepTest<Packed>& test, const Packed* sums, std::uint32_t feature,
                            const Use& use) {
-        constexpr int kHalf = 4 * sizeof(Packed);
         const Rank* rank = column(feature);
         std::uint32_t* key = task_.key;
         std::uint32_t found = 0;
         for (std::int32_t b = 0; b < static_cast<std::int32_t>(n_steps_); ++b)
-            task_.open[b] = corner.opens<false>(sums[b - 1], sums[b]);
+            task_.open[b] = test.opens(sums[b - 1], sums[b]);
         for (std::uint32_t i = 0; i < task_.n; ++i) {
             const std::uint32_t r = rank[task_.members[i]];  // ranks stay below 2^22
             key[found] = r << 1 | (i < task_.n_ones);
@@ -143,8 +143,8 @@ private:
         for (std::uint32_t i = 0; i < found;) {
             const std::uint32_t step = key[i] >> 1 >> shift_;
             const Packed before = *(sums + step - 1);
-            auto k = static_cast<std::uint32_t>(before & ((Packed{1} << kHalf) - 1));
-            auto l = static_cast<std::uint32_t>(before >> kHalf);
+            auto k = static_cast<std::uint32_t>(test.members_of(before));
+            auto l = static_cast<std::uint32_t>(test.ones_of(before));
             for (; i < found && key[i] >> 1 >> shift_ == step; ++i) {
                 ++k;
                 l += key[i] & 1;
@@ -174,16 +174,16 @@ private:
         for (std::uint32_t j = n_ones; j < n; ++j) zeros_upto -= key[j] <= keys;
         reinterpret_cast<Lanes&>(l) = ones_upto;
         reinterpret_cast<Lanes&>(zeros) = zeros_upto;
-        const Corner corner(task_, level_);
+        const StepTest<std::uint32_t> test(task_, level_);
         int any = 0;
-        for (int i = 0; i < kLanes; ++i) any |= corner.beats(l[i] + zeros[i], l[i]);
+        for (int i = 0; i < kLanes; ++i) any |= test.beats(l[i] + zeros[i], l[i]);
         if (!any) return false;
         std::uint32_t at[kLanes + 1];  // the member that is the k-th, counted from 1
         for (std::uint32_t k = 0; k <= n; ++k) at[k] = kUnknown;
         for (std::uint32_t i = 0; i < n; ++i) at[l[i] + zeros[i]] = i;
         for (std::uint32_t k = 1; k < n; ++k) {
             const std::uint32_t i = at[k];
-            if (i == kUnknown || !corner.beats(k, l[i])) continue;
+            if (i == kUnknown || !test.beats(k, l[i])) continue;
             const std::uint32_t next = kCodes ? 0 : rank[task_.members[at[k + 1]]];
             if (use_allowed(use, feature, k, static_cast<std::uint32_t>(l[i]),
                             rank[task_.members[i]], next))
@@ -198,26 +198,26 @@ private:
     double level_;
 };
 
-template <class Rank, class Bits>
+template <class Rank, class Planes>
 void sweep_ranks(SweepTask& task) {
-    if constexpr (Bits::kExist && sizeof(Rank) > 1)
+    if constexpr (Planes::kExist && sizeof(Rank) > 1)
         if (task.planes) {
-            StepSearch<Rank, Bits> steps(task);
+            StepSearch<Rank, Planes> steps(task);
             return task.screened ? steps.screen() : steps.run();
         }
     Sweep<Rank> sweep(task);
     task.screened ? sweep.screen() : sweep.run();
 }
 
-// `Bits`: how planes are counted (plane_counter.hpp), if at all.
-template <class Bits>
+// `Planes`: how steps are counted on planes (step_search.hpp), if at all.
+template <class Planes>
 void sweep(SweepTask& task) {
     if (task.rank_bytes == 1)
-        sweep_ranks<std::uint8_t, Bits>(task);
+        sweep_ranks<std::uint8_t, Planes>(task);
     else if (task.rank_bytes == 2)
-        sweep_ranks<std::uint16_t, Bits>(task);
+        sweep_ranks<std::uint16_t, Planes>(task);
     else
-        sweep_ranks<std::uint32_t, Bits>(task);
+        sweep_ranks<std::uint32_t, Planes>(task);
 }
 
 }  // namespace NULLFOREST_ISA

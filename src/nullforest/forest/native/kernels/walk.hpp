@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "kernels/bit_selection.hpp"
-#include "kernels/walk_task.hpp"
+#include "kernels/binary_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {
@@ -308,31 +308,8 @@ private:
     alignas(64) float root_[kMost];  // of k (n - k)
 };
 
-inline void mark_members(WalkTask& task) {
-    if (!task.is_new) return;
-    task.is_new = false;
-    // Neighbours mostly share a word: they go to different bitmaps, and need not wait for each other.
-    std::uint64_t others[WalkTask::kMostByOrder / 64] = {};
-    const auto mark = [&](std::uint64_t* bitmap, std::uint32_t i) {
-        bitmap[task.samples[i] / 64] |= std::uint64_t{1} << task.samples[i] % 64;
-    };
-    for (std::uint32_t w = 0; w < task.n_words; ++w) task.member[w] = 0;
-    for (std::uint32_t i = 0; i + 1 < task.n; i += 2) {
-        mark(task.member, i);
-        mark(others, i + 1);
-    }
-    if (task.n % 2) mark(others, task.n - 1);
-    for (std::uint32_t w = 0; w < task.n_words; ++w) task.member[w] |= others[w];
-    task.n_ones = 0;
-    for (std::uint32_t w = 0; w < task.n_words; ++w) {
-        task.one[w] = task.member[w] & task.ones[w];
-        task.n_ones += count_ones(task.one[w]);
-    }
-}
-
 template <class Simd>
 void walk(WalkTask& task) {
-    mark_members(task);
     const auto search = [&](auto&& walk) { task.screened ? walk.screen() : walk.run(); };
     if (task.n < 256)
         search(Walk<Simd, std::uint8_t>(task));

@@ -34,8 +34,11 @@
 // for the first t = 0, 1, ... with (word mod 2^32) < floor(2^32 weight(k') / largest weight):
 // rejection sampling, so that replacements are drawn in proportion to their weights.
 #pragma once
+#include <memory>
+#include <vector>
+
+#include "kernels/evaluator.hpp"
 #include "probes/probe_set.hpp"
-#include "probes/scorer.hpp"
 
 namespace nullforest {
 
@@ -43,6 +46,34 @@ inline std::uint64_t evaluated_in_tree_key(std::uint64_t tree) { return step(tre
 inline std::uint64_t evaluated_at_node_key(std::uint64_t node) { return step(node, 3); }
 inline std::uint64_t start_key(std::uint64_t node) { return step(node, 4); }
 inline std::uint64_t replacement_key(std::uint64_t node) { return step(node, 5); }
+
+// One evaluation of a probe at a node: its column there, and the place that it takes.
+struct Evaluation {
+    std::uint32_t probe, column, place;
+};
+
+// A probe that wins, and its split (`feature` is its column). The split is there only with
+// `min_gain`, which needs it.
+struct Win {
+    std::uint32_t probe;
+    Split split;
+};
+
+// One per thread.
+class ProbeScorer {
+public:
+    virtual ~ProbeScorer() = default;
+    virtual void begin_tree(const Bag& bag, const std::uint32_t* pool) = 0;
+    // Appends the probes that win, each evaluated on its own, in any order. Evaluations come in
+    // ascending places. `winner` is the split that the evaluator found, null where there is none.
+    virtual void score(const NodeQuery& node, const Split* winner,
+                       const std::vector<Evaluation>& evaluations, std::vector<Win>& wins) = 0;
+};
+
+// The fastest scorer that fits.
+std::unique_ptr<ProbeScorer> make_scorer(const RankTable& table, const RankTable& probes,
+                                         const Outcome& outcome, const Settings& settings,
+                                         Weighting weighting);
 
 // Evaluates the probes of one tree after the other; one per thread.
 class ProbeEvaluator {

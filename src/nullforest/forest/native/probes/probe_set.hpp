@@ -6,12 +6,12 @@
 // Strata. Features are sorted into strata by the ties of their columns alone
 // (data/strata.py), so that a feature is compared with probes of its own stratum.
 //
-// The probes of a stratum without missing values are rankings (i, j) of association.hpp, with the
-// ties of a real feature where the stratum has ties. They are drawn from many by importance
+// The probes of a stratum without missing values are rankings (i, j), see below, with the ties
+// of a real feature where the stratum has ties. They are drawn from many by importance
 // sampling (forest/importance_sampling.py), with Horvitz-Thompson weights.
 //
 // Probe k of a stratum s with missing values, with weight one:
-//   probe_key        step(family, k), the family as in association.hpp
+//   probe_key        step(family, k), the family as below
 //   id               step(probe_key, 2) >> 1             (so that it fits a signed word)
 //   arrangement      v(i) = value i of Shuffle(S, step(probe_key, 0)), i = 0..S-1
 //   column           that of the real feature f, number below(step(probe_key, 1), M) among the M
@@ -27,12 +27,57 @@
 //
 // Numbers. Probe k of the n_s of stratum s has the rank (2k + 1) / n_s; probes are numbered
 // p = 0..P-1 by rank, equal ones by stratum, so that any run of numbers holds all strata.
+//
+// Rankings are products of two families of arrangements of the S samples, with the key
+//   family           step(step(1, probe_seed), stratum)
+//   a_i              Shuffle(S, step(step(family, 0), i))
+//   b_j              Shuffle(S, step(step(family, 1), j))
+//   ranking (i, j)   has the sample a_i(b_j(x)) at position x; its id is
+//                    step(step(step(family, 2), i), j) >> 1
+//   ties             in a stratum of copies those of the real feature number
+//                    below(step(step(family, 3), j), M) among its M features, ascending: positions
+//                    that are equal there are equal here; else no two are equal
+// Each ranking is uniform over the orders of the samples, and any two are independent, so a mean
+// over them has the variance of one over independent rankings; yet B^2 of them cost little more
+// than one addition per sample each.
+//
+// The sample association of a ranking is the gain of its best split of the whole sample, up to a
+// constant factor:
+//   max over k of |sum over x < k of w (y - mean)|^2 / (k (S - k)),   least <= k <= S - least,
+// k between values that differ, y one-hot for classes, rounded to a 32-bit number so that rankings
+// with the same best split are equal. It sets the probabilities of importance sampling and nothing
+// else.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <vector>
 
-#include "probes/association.hpp"
+#include "random/keyed_random.hpp"
+#include "table/outcome.hpp"
+#include "table/rank_table.hpp"
 
 namespace nullforest {
+
+inline std::uint64_t family_key(std::uint64_t seed, std::uint64_t stratum) {
+    return step(step(1, seed), stratum);
+}
+inline std::uint64_t ranking_id(std::uint64_t family, std::uint32_t i, std::uint32_t j) {
+    return step(step(step(family, 2), i), j) >> 1;
+}
+
+// The feature that lends its ties to the rankings (., j), of the features of a stratum.
+inline std::uint32_t tied_like(std::uint64_t family, std::uint32_t j,
+                               const std::vector<std::uint32_t>& among) {
+    return among[below(step(step(family, 3), j), static_cast<std::uint32_t>(among.size()))];
+}
+
+// The association of all rankings: (i, j) at i * side + j. `among`: the features of a stratum of
+// copies, else empty. Not for distances.
+std::vector<float> association_of_rankings(const RankTable& table,
+                                           const std::vector<std::uint32_t>& among,
+                                           const Outcome& outcome, std::uint64_t family,
+                                           std::uint32_t side, std::uint32_t least,
+                                           std::size_t n_threads, const Poll& poll);
 
 inline std::uint64_t probe_id(std::uint64_t probe) { return step(probe, 2) >> 1; }
 

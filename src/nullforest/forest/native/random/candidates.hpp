@@ -52,20 +52,13 @@ public:
         return count;
     }
 
-    // Calls try_one(feature, place) for those not drawn yet, in draw order, until it returns true;
-    // and before it fetch(feature) for a batch of them.
-    template <class Fetch, class Try>
-    void each(const Fetch& fetch, const Try& try_one) {
-        std::uint32_t place = drawn_, feature[kBatch];
-        while (const std::uint32_t count = next_batch(feature)) {
-            for (std::uint32_t c = 0; c < count; ++c) fetch(feature[c]);
-            for (std::uint32_t c = 0; c < count; ++c)
-                if (try_one(feature[c], place++)) return;
-        }
-    }
+    // Calls try_one(feature, place) for those not drawn yet, in draw order, until it returns true.
     template <class Try>
     void each(const Try& try_one) {
-        each([](std::uint32_t) {}, try_one);
+        std::uint32_t place = drawn_, feature[kBatch];
+        while (const std::uint32_t count = next_batch(feature))
+            for (std::uint32_t c = 0; c < count; ++c)
+                if (try_one(feature[c], place++)) return;
     }
     // Calls try_batch(features, their number, place of the first), until it returns true.
     template <class Try>

@@ -34,13 +34,9 @@ void RankSteps::make_planes(std::size_t n_threads, const Poll& poll) {
             std::vector<std::uint8_t> step((S + 7) / 8 * 8);
             for (std::size_t block; tasks.next(block);)
                 for (std::size_t f = block * kAtOnce; f < std::min((block + 1) * kAtOnce, F); ++f) {
-                    const auto look_up = [&](const auto* rank) {
+                    table_.with_ranks(f, [&](const auto* rank) {
                         for (std::size_t s = 0; s < S; ++s) step[s] = step_of_[rank[s]];
-                    };
-                    if (table_.rank_bytes() == 2)
-                        look_up(table_.ranks16(f));
-                    else
-                        look_up(table_.ranks32(f));
+                    });
                     slice(step.data(), made.get() + f * each);
                 }
         });

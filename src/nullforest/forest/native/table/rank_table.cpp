@@ -64,14 +64,7 @@ RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
                 plain.read_order(f, order.data());
                 for (std::uint32_t& sample : order) sample = place[sample];
                 const std::uint64_t* differs = plain.differs(f);
-                // Equal values lie in the order of their samples, as in every table.
-                if (j && (plain.flags_[f] & kTied))
-                    for (std::size_t begin = 0, p = 0; p < S; ++p)
-                        if (p + 1 == S || (differs[p / 64] >> p % 64 & 1)) {
-                            std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      order.begin() + static_cast<std::ptrdiff_t>(p + 1));
-                            begin = p + 1;
-                        }
+                if (j && (plain.flags_[f] & kTied)) sort_equal_values(order, differs);
                 const std::size_t column = j * F + f;
                 set(column, order.data(), differs, plain.n_known_[f]);
                 fingerprint += hash_of(column);
@@ -81,6 +74,15 @@ RankTable::RankTable(const RankTable& plain, std::vector<std::uint32_t> rows,
         fingerprint_ += fingerprint;
     });
     list_varying();
+}
+
+void RankTable::sort_equal_values(std::vector<std::uint32_t>& order, const std::uint64_t* differs) {
+    for (std::size_t begin = 0, p = 0; p < order.size(); ++p)
+        if (p + 1 == order.size() || (differs[p / 64] >> p % 64 & 1)) {
+            std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                      order.begin() + static_cast<std::ptrdiff_t>(p + 1));
+            begin = p + 1;
+        }
 }
 
 void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
@@ -94,12 +96,12 @@ void RankTable::set(std::size_t feature, const std::uint32_t* order, const std::
 template <class Use>
 void RankTable::each_stored(std::size_t feature, const Use& use) const {
     const std::uint32_t S = static_cast<std::uint32_t>(n_samples());
-    if (!by_order() && rank_bytes() == 2)
-        for (std::uint32_t i = 0; i < S; ++i) use(i, ranks16(feature)[i]);
-    else if (!by_order())
-        for (std::uint32_t i = 0; i < S; ++i) use(i, ranks32(feature)[i]);
-    else
+    if (by_order())
         for (std::uint32_t i = 0; i < S; ++i) use(i, sample_at(feature, i));
+    else
+        with_ranks(feature, [&](const auto* rank) {
+            for (std::uint32_t i = 0; i < S; ++i) use(i, std::uint32_t{rank[i]});
+        });
 }
 
 void RankTable::read_order(std::size_t feature, std::uint32_t* out) const {

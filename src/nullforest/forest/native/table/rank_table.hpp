@@ -131,6 +131,8 @@ public:
     // Stores a column: the samples in ascending order, equal ones in their own order.
     void set(std::size_t feature, const std::uint32_t* order, const std::uint64_t* differs,
              std::uint32_t n_known);
+    // Puts equal values in the order of their samples, as they lie in every table.
+    static void sort_equal_values(std::vector<std::uint32_t>& order, const std::uint64_t* differs);
     // The samples in ascending order.
     void read_order(std::size_t feature, std::uint32_t* order) const;
     const std::uint64_t* differs(std::size_t feature) const {
@@ -160,13 +162,14 @@ public:
         return s;
     }
     std::size_t stride() const { return layout_.stride; }
-    // !by_order(): the rank of every sample, in `rank_bytes()` bytes each.
+    // !by_order(): the rank of every sample, in `rank_bytes()` bytes each; use(ranks) has their type.
     int rank_bytes() const { return layout_.rank_bytes; }
-    const std::uint16_t* ranks16(std::size_t feature) const {
-        return reinterpret_cast<const std::uint16_t*>(order(feature));
-    }
-    const std::uint32_t* ranks32(std::size_t feature) const {
-        return reinterpret_cast<const std::uint32_t*>(order(feature));
+    template <class Use>
+    void with_ranks(std::size_t feature, const Use& use) const {
+        if (rank_bytes() == 2)
+            use(reinterpret_cast<const std::uint16_t*>(order(feature)));
+        else
+            use(reinterpret_cast<const std::uint32_t*>(order(feature)));
     }
 
     // Where no column of a table of more than 512 samples has more than kCodes distinct values: their

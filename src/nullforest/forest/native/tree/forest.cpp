@@ -21,31 +21,29 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 void add_tree(const TreeResult& tree, std::size_t n_bins, const Settings& settings,
               ForestResult& forest) {
-    double total = 0.0;
-    for (double d : tree.decrease) total += d;
+    const Listing& list = tree.list;
     if (settings.listed) {
-        Listing& list = forest.listing;
-        append(list.feature, tree.winner);
-        append(list.coupling_bin, tree.coupling_bin);
-        for (double d : tree.decrease) list.importance.push_back(total > 0.0 ? d / total : 0.0);
-        append(list.oob_sample, tree.oob_sample);
-        append(list.oob_value, tree.oob_value);
+        append(forest.listing.feature, list.feature);
+        append(forest.listing.coupling_bin, list.coupling_bin);
+        append(forest.listing.importance, list.importance);
+        append(forest.listing.oob_sample, list.oob_sample);
+        append(forest.listing.oob_value, list.oob_value);
+    } else {
+        for (std::size_t i = 0; i < list.feature.size(); ++i) {
+            const std::size_t f = list.feature[i];
+            ++forest.counts[f];
+            ++forest.couplings[f * n_bins + list.coupling_bin[i]];
+            forest.importance[f] += list.importance[i];
+        }
+        const std::size_t n = list.oob_sample.size(), V = n ? list.oob_value.size() / n : 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t s = list.oob_sample[i];
+            ++forest.oob_trees[s];
+            for (std::size_t v = 0; v < V; ++v)
+                forest.oob_sum[s * V + v] += list.oob_value[i * V + v];
+        }
     }
-    for (std::size_t i = 0; i < tree.winner.size() && !settings.listed; ++i) {
-        const std::size_t f = tree.winner[i];
-        ++forest.counts[f];
-        ++forest.couplings[f * n_bins + tree.coupling_bin[i]];
-        if (total > 0.0) forest.importance[f] += tree.decrease[i] / total;
-    }
-    forest.nodes_per_tree.push_back(static_cast<std::int64_t>(tree.winner.size()));
-    const std::size_t V = tree.oob_sample.empty() ? 0
-                                                  : tree.oob_value.size() / tree.oob_sample.size();
-    for (std::size_t i = 0; i < tree.oob_sample.size() && !settings.listed; ++i) {
-        const std::size_t s = tree.oob_sample[i];
-        ++forest.oob_trees[s];
-        for (std::size_t v = 0; v < V; ++v)
-            forest.oob_sum[s * V + v] += tree.oob_value[i * V + v];
-    }
+    forest.nodes_per_tree.push_back(static_cast<std::int64_t>(list.feature.size()));
     if (settings.keep_trees) {
         append(forest.trees.feature, tree.tree.feature);
         append(forest.trees.left, tree.tree.left);

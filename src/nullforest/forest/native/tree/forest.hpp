@@ -30,17 +30,6 @@ private:
     std::unique_ptr<T, Free> data_;
 };
 
-// The selections and predictions of the trees of a part of a forest, one after the other: added in
-// this order they give the sums of the whole to the last bit. Far smaller than the sums as long as
-// there are fewer nodes than features.
-struct Listing {
-    std::vector<std::uint32_t> feature;  // one entry per internal node
-    std::vector<std::uint8_t> coupling_bin;
-    std::vector<double> importance;
-    std::vector<std::uint32_t> oob_sample;  // one entry per tree and sample that it did not see
-    std::vector<double> oob_value;          // n_values each
-};
-
 struct ForestResult {
     std::uint32_t n_trees = 0;  // trees 0..n_trees-1 of those requested are inside
     bool stopped_early = false;

@@ -5,20 +5,36 @@
 #include <cmath>
 #include <limits>
 
-#include "random/keyed_random.hpp"
-#include "tree/bag_draw.hpp"
+#include "kernels/searches.hpp"
 
 namespace nullforest {
 
+void draw_bag(const Settings& settings, const ShuffleShape& samples, std::uint64_t tree_key,
+              std::vector<std::uint32_t>& count, std::vector<std::uint32_t>& scratch) {
+    const std::uint32_t S = samples.n;
+    count.assign(S, 0);
+    if (settings.replace) {
+        const std::uint64_t stream = bootstrap_key(tree_key);
+        for (std::uint32_t j = 0; j < settings.n_drawn; ++j) ++count[below(step(stream, j), S)];
+    } else if (settings.n_drawn == S) {
+        std::fill(count.begin(), count.end(), 1);
+    } else {
+        scratch.resize(S);
+        kernels_of(settings.isa).shuffle(samples, subsample_key(tree_key), settings.n_drawn,
+                                         scratch.data());
+        for (std::uint32_t j = 0; j < settings.n_drawn; ++j) count[scratch[j]] = 1;
+    }
+}
+
 void TreeResult::clear() {
-    winner.clear();
-    coupling_bin.clear();
-    decrease.clear();
+    list.feature.clear();
+    list.coupling_bin.clear();
+    list.importance.clear();
+    list.oob_sample.clear();
+    list.oob_value.clear();
     probe_winner.clear();
     probe_coupling_bin.clear();
     tree = FlatTree();
-    oob_sample.clear();
-    oob_value.clear();
 }
 
 TreeGrower::TreeGrower(const RankTable& table, const Outcome& outcome, const Settings& settings,
@@ -139,9 +155,9 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
         left.oob_end = right.oob_begin = node.oob_begin;
         if (node.oob_begin < node.oob_end)
             left.oob_end = right.oob_begin = partition_oob(node, split, missing_left);
-        result.winner.push_back(split.feature);
-        result.coupling_bin.push_back(coupling_bin(node.statistics.coupling));
-        result.decrease.push_back(decrease);
+        result.list.feature.push_back(split.feature);
+        result.list.coupling_bin.push_back(coupling_bin(node.statistics.coupling));
+        result.list.importance.push_back(decrease);
         if (settings_.keep_trees) {
             result.tree.feature[id] = static_cast<std::int32_t>(split.feature);
             result.tree.threshold[id] = threshold_of(split);
@@ -150,6 +166,9 @@ bool TreeGrower::grow(std::uint64_t tree, const std::function<bool()>& stop, Tre
         stack_.push_back(right);
         stack_.push_back(left);
     }
+    double total = 0.0;
+    for (double decrease : result.list.importance) total += decrease;
+    for (double& decrease : result.list.importance) decrease = total > 0.0 ? decrease / total : 0.0;
     return true;
 }
 
@@ -272,8 +291,8 @@ void TreeGrower::record_leaf(const Pending& node, TreeResult& result) {
     if (node.oob_begin == node.oob_end || leaf_value_.empty()) return;
     meter_.value(bag_, samples_.data() + node.begin, node.end - node.begin, leaf_value_.data());
     for (std::uint32_t i = node.oob_begin; i < node.oob_end; ++i) {
-        result.oob_sample.push_back(oob_[i]);
-        result.oob_value.insert(result.oob_value.end(), leaf_value_.begin(), leaf_value_.end());
+        result.list.oob_sample.push_back(oob_[i]);
+        result.list.oob_value.insert(result.list.oob_value.end(), leaf_value_.begin(), leaf_value_.end());
     }
 }
 

@@ -8,9 +8,12 @@
 #include "kernels/evaluator.hpp"
 #include "kernels/sorted_members.hpp"
 #include "probes/probe_evaluator.hpp"
-#include "random/keyed_random.hpp"
 
 namespace nullforest {
+
+// count[s]: how often sample s is drawn for the tree of this key; 0 out of the bag.
+void draw_bag(const Settings& settings, const ShuffleShape& samples, std::uint64_t tree_key,
+              std::vector<std::uint32_t>& count, std::vector<std::uint32_t>& scratch);
 
 // A grown tree. Nodes in preorder; leaves have feature -1.
 struct FlatTree {
@@ -20,19 +23,24 @@ struct FlatTree {
     std::vector<std::uint8_t> missing_left;
 };
 
+// The selections and predictions of trees, one after the other. Those of a part of a forest, added in
+// this order, give the sums of the whole to the last bit; they are far smaller than the sums as long as
+// there are fewer nodes than features.
+struct Listing {
+    std::vector<std::uint32_t> feature;  // one entry per internal node, in preorder
+    std::vector<std::uint8_t> coupling_bin;
+    std::vector<double> importance;  // decrease of impurity, as a share of that of the tree
+    std::vector<std::uint32_t> oob_sample;  // one entry per tree and sample that it did not see
+    std::vector<double> oob_value;          // n_values each
+};
+
 // What a tree adds to the forest.
 struct TreeResult {
-    // one entry per internal node, in preorder
-    std::vector<std::uint32_t> winner;
-    std::vector<std::uint8_t> coupling_bin;
-    std::vector<double> decrease;  // of impurity, weighted by the node's share of the tree
+    Listing list;
     // one entry per win of a probe
     std::vector<std::uint32_t> probe_winner;
     std::vector<std::uint8_t> probe_coupling_bin;
-    FlatTree tree;                 // when kept
-    // out-of-bag samples and what the tree predicts for each
-    std::vector<std::uint32_t> oob_sample;
-    std::vector<double> oob_value;
+    FlatTree tree;  // when kept
 
     void clear();
 };

@@ -15,6 +15,7 @@ namespace {
 class Avx2 : public PlainSimd {
 public:
     explicit Avx2(const WalkTask& task) : Avx2(task, task.member, task.one) {}
+    explicit Avx2(const ScanTask& task) : Avx2(task, task.member, task.member) {}
     Avx2(const KernelTask& task, const std::uint64_t* member, const std::uint64_t* one)
         : PlainSimd(task) {
         for (std::uint32_t q = 0; q < 2 * parts(); ++q) {
@@ -125,32 +126,12 @@ private:
     __m256i member_[8], one_[8];
 };
 
-// The members in sorted order: bits pick them out of 64 positions, one after the other.
 template <class Id>
-class BitPick {
-public:
-    static constexpr bool kByRank = false;
-
-    explicit BitPick(const ScanTask& task)
-        : n_words_(task.n_words), last_(last_word(task)), bitmap_(task, task.member, task.member) {}
-    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
-        for (std::uint32_t w = 0; w < n_words_; ++w) {
-            std::uint64_t members, ones;
-            bitmap_.template gather<false>(order, high, w, members, ones);
-            if (w + 1 == n_words_) members &= last_;
-            out = bitmap_.list(order, high, w, members, out);
-        }
-    }
-
-private:
-    std::uint32_t n_words_;
-    std::uint64_t last_;
-    Avx2 bitmap_;
-};
+using Avx2Pick = BitPick<Avx2, Id>;
 
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-const Kernels avx2_kernels{walk<Avx2>, sweep<NoBits>, scan<BitPick>, stairs, first_values};
+const Kernels avx2_kernels{walk<Avx2>, sweep<NoPlanes>, scan<Avx2Pick>, stairs, first_values};
 
 }  // namespace nullforest

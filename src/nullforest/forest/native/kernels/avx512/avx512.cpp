@@ -2,8 +2,8 @@
 #define NULLFOREST_ISA avx512
 #include <immintrin.h>
 
-#include "kernels/avx512/plane_bits.hpp"
 #include "kernels/avx512/lookup.hpp"
+#include "kernels/avx512/plane_counter.hpp"
 #include "kernels/avx512/screen.hpp"
 #include "kernels/avx512/scores.hpp"
 #include "kernels/kernels.hpp"
@@ -61,51 +61,44 @@ private:
     Bitmap member_, one_;
 };
 
-// The members of a column in sorted order, compressed out of 64 positions at once.
+// The members of a node, compressed out of 64 positions at once.
 template <class Id>
-class Compress {
+class Avx512Members {
 public:
-    static constexpr bool kByRank = false;
-
-    explicit Compress(const ScanTask& task)
-        : samples_(samples_of(task)),
-          n_words_(task.n_words),
-          last_(last_word(task)),
-          lookup_(task),
-          member_(task, task.member) {}
-    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
-        if (sizeof(Id) == 1)
-            pick<Samples::k256>(order, high, out);
-        else if (samples_ == Samples::k512)
-            pick<Samples::k512>(order, high, out);
-        else
-            pick<Samples::k1024>(order, high, out);
+    explicit Avx512Members(const ScanTask& task)
+        : samples_(samples_of(task)), lookup_(task), member_(task, task.member) {}
+    template <bool>
+    void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
+                std::uint64_t& members, std::uint64_t&) const {
+        members = sizeof(Id) == 1               ? test<Samples::k256>(order, high, w)
+                  : samples_ == Samples::k512 ? test<Samples::k512>(order, high, w)
+                                              : test<Samples::k1024>(order, high, w);
+    }
+    Id* list(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
+             std::uint64_t positions, Id* out) const {
+        const __m512i low = _mm512_loadu_si512(order + 64 * w);
+        if constexpr (sizeof(Id) == 2)
+            return samples_ == Samples::k512
+                       ? lookup_.list<Samples::k512>(low, high, w, positions, out)
+                       : lookup_.list<Samples::k1024>(low, high, w, positions, out);
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(_cvtu64_mask64(positions), low));
+        return out + _mm_popcnt_u64(positions);
     }
 
 private:
     template <Samples samples>
-    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
-        for (std::uint32_t w = 0; w < n_words_; ++w) {
-            const __m512i low = _mm512_loadu_si512(order + 64 * w);
-            std::uint64_t members = Lookup::test<samples>(
-                member_, lookup_.bytes<samples>(low, high, w), lookup_.bits(low));
-            if (w + 1 == n_words_) members &= last_;
-            if (samples == Samples::k256) {
-                _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(_cvtu64_mask64(members), low));
-                out += _mm_popcnt_u64(members);
-                continue;
-            }
-            if constexpr (sizeof(Id) == 2)
-                out = lookup_.list<samples>(low, high, w, members, out);
-        }
+    std::uint64_t test(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w) const {
+        const __m512i low = _mm512_loadu_si512(order + 64 * w);
+        return Lookup::test<samples>(member_, lookup_.bytes<samples>(low, high, w),
+                                     lookup_.bits(low));
     }
 
     Samples samples_;
-    std::uint32_t n_words_;
-    std::uint64_t last_;
     Lookup lookup_;
     Bitmap member_;
 };
+template <class Id>
+using Avx512Pick = BitPick<Avx512Members<Id>, Id>;
 
 void walk_any(WalkTask& task) {
     switch (samples_of(task)) {
@@ -118,7 +111,7 @@ void walk_any(WalkTask& task) {
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-const Kernels avx512_kernels{walk_any, sweep<Avx512Bits>, scan<Compress, Avx512Screen>, stairs,
+const Kernels avx512_kernels{walk_any, sweep<PlaneCounter>, scan<Avx512Pick, Avx512Screen>, stairs,
                              first_values};
 
 }  // namespace nullforest

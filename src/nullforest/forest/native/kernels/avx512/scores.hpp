@@ -1,7 +1,7 @@
 // Scores of the splits of a small node in floats, with AVX-512: many columns at once, no branches.
 #pragma once
 #include "kernels/avx512/lookup.hpp"
-#include "kernels/walk_task.hpp"
+#include "kernels/binary_task.hpp"
 
 namespace nullforest {
 inline namespace NULLFOREST_ISA {

@@ -72,15 +72,42 @@ struct Places {
 class Neon : public PlainSimd {
 public:
     explicit Neon(const WalkTask& task)
-        : PlainSimd(task),
-          member_(task.member),
-          one_(task.one) {}
+        : PlainSimd(task), member_(task.member), one_(task.one) {}
+    explicit Neon(const ScanTask& task)
+        : PlainSimd(task), member_(task.member), one_(task.member) {}
 
+    template <bool kOnes = true>  // or the members alone
     void gather(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
                 std::uint64_t& members, std::uint64_t& ones) const {
         const Places places(order, {high, n_words_, n_high_}, w);
         members = places.test(member_, n_high_);
-        ones = places.test(one_, n_high_);
+        ones = kOnes ? places.test(one_, n_high_) : 0;
+    }
+    // Eight positions at a time; writes 16 past the end.
+    template <class Id>
+    Id* list(const std::uint8_t* order, const std::uint64_t* high, std::uint32_t w,
+             std::uint64_t positions, Id* out) const {
+        for (int b = 0; b < 8; ++b, positions >>= 8) {
+            const auto mask = static_cast<std::uint8_t>(positions);
+            const uint8x8_t chosen = vld1_u8(kSetBits.place[mask]);
+            const uint8x8_t low = vtbl1_u8(vld1_u8(order + 64 * w + 8 * b), chosen);
+            if constexpr (sizeof(Id) == 2) {
+                uint8x8_t upper = vdup_n_u8(0);
+                for (std::uint32_t h = 0; h < n_high_; ++h) {
+                    const uint8x16_t both = HighBits{high, n_words_, n_high_}.of(h, w, b / 2);
+                    const uint8x8_t eight = b % 2 ? vget_high_u8(both) : vget_low_u8(both);
+                    upper = vorr_u8(upper, vand_u8(eight, vdup_n_u8(static_cast<std::uint8_t>(
+                                                              1u << h))));
+                }
+                upper = vtbl1_u8(upper, chosen);
+                vst1q_u8(reinterpret_cast<std::uint8_t*>(out),
+                         vcombine_u8(vzip1_u8(low, upper), vzip2_u8(low, upper)));
+            } else {
+                vst1_u8(out, low);
+            }
+            out += kSetBits.count[mask];
+        }
+        return out;
     }
     std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const std::uint8_t* lo,
                           const std::uint8_t* hi, std::uint8_t* running) const {
@@ -128,55 +155,12 @@ private:
     Bitmap member_, one_;
 };
 
-// The members of a column in sorted order, eight positions at a time.
 template <class Id>
-class Compress {
-public:
-    static constexpr bool kByRank = false;
-
-    explicit Compress(const ScanTask& task)
-        : n_words_(task.n_words),
-          n_high_(task.high_planes()),
-          last_(last_word(task)),
-          member_(task.member) {}
-
-    void pick(const std::uint8_t* order, const std::uint64_t* high_bits, Id* out) const {
-        const HighBits high{high_bits, n_words_, n_high_};
-        for (std::uint32_t w = 0; w < n_words_; ++w) {
-            std::uint64_t members = Places(order, high, w).test(member_, n_high_);
-            if (w + 1 == n_words_) members &= last_;
-            for (int b = 0; b < 8; ++b, members >>= 8) {
-                const auto mask = static_cast<std::uint8_t>(members);
-                const uint8x8_t chosen = vld1_u8(kSetBits.place[mask]);
-                const uint8x8_t low = vtbl1_u8(vld1_u8(order + 64 * w + 8 * b), chosen);
-                if constexpr (sizeof(Id) == 2) {
-                    uint8x8_t upper = vdup_n_u8(0);
-                    for (std::uint32_t h = 0; h < n_high_; ++h) {
-                        const uint8x16_t both = high.of(h, w, b / 2);
-                        const uint8x8_t eight = b % 2 ? vget_high_u8(both) : vget_low_u8(both);
-                        upper = vorr_u8(upper, vand_u8(eight, vdup_n_u8(static_cast<std::uint8_t>(
-                                                                  1u << h))));
-                    }
-                    upper = vtbl1_u8(upper, chosen);
-                    vst1q_u8(reinterpret_cast<std::uint8_t*>(out),
-                             vcombine_u8(vzip1_u8(low, upper), vzip2_u8(low, upper)));
-                } else {
-                    vst1_u8(out, low);
-                }
-                out += kSetBits.count[mask];
-            }
-        }
-    }
-
-private:
-    std::uint32_t n_words_, n_high_;
-    std::uint64_t last_;
-    Bitmap member_;
-};
+using NeonPick = BitPick<Neon, Id>;
 
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-const Kernels neon_kernels{walk<Neon>, sweep<NoBits>, scan<Compress>, stairs, first_values};
+const Kernels neon_kernels{walk<Neon>, sweep<NoPlanes>, scan<NeonPick>, stairs, first_values};
 
 }  // namespace nullforest

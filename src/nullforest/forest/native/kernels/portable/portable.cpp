@@ -1,4 +1,4 @@
-// The kernels for any processor.
+// The kernels for any processor: one position after the other.
 #define NULLFOREST_ISA portable
 #include "kernels/kernels.hpp"
 #include "kernels/scan.hpp"
@@ -10,26 +10,9 @@ namespace nullforest {
 inline namespace NULLFOREST_ISA {
 namespace {
 
-// Running counts of the eight low-to-high bits of every byte, one per byte of the entry.
-struct ByteCounts {
-    std::uint64_t of[256];
-    ByteCounts() {
-        for (int b = 0; b < 256; ++b) {
-            std::uint64_t entry = 0;
-            for (int i = 0, sum = 0; i < 8; ++i) {
-                sum += b >> i & 1;
-                entry |= static_cast<std::uint64_t>(sum) << (8 * i);
-            }
-            of[b] = entry;
-        }
-    }
-};
-const ByteCounts kByteCounts;
-
-class PortableSimd : public PlainSimd {
+class Portable : public PlainSimd {
 public:
-    explicit PortableSimd(const WalkTask& task)
-        : PlainSimd(task) {
+    explicit Portable(const WalkTask& task) : PlainSimd(task) {
         for (std::uint32_t s = 0; s < task.n_samples; ++s)
             code_[s] = static_cast<std::uint8_t>((task.member[s / 64] >> s % 64 & 1) |
                                                  (task.one[s / 64] >> s % 64 & 1) << 1);
@@ -51,12 +34,7 @@ public:
     template <class Count>
     static std::uint64_t outside(std::uint64_t bits, std::uint32_t base, const Count* lo,
                                  const Count* hi, Count* running) {
-        for (int b = 0; b < 8; ++b) {
-            const std::uint64_t counts = kByteCounts.of[bits >> (8 * b) & 255];
-            for (int i = 0; i < 8; ++i)
-                running[8 * b + i] = static_cast<Count>(base + (counts >> (8 * i) & 255));
-            base += static_cast<std::uint32_t>(counts >> 56);
-        }
+        for (int i = 0; i < 64; ++i) running[i] = static_cast<Count>(base += bits >> i & 1);
         std::uint8_t any = 0, flag[64];
         for (int i = 0; i < 64; ++i) {
             flag[i] = (running[i] < lo[i]) | (running[i] > hi[i]);
@@ -72,9 +50,35 @@ private:
     std::uint8_t code_[WalkTask::kMostByOrder];
 };
 
+// The members in sorted order, without a branch.
+template <class Id>
+class PortablePick {
+public:
+    static constexpr bool kByRank = false;
+    explicit PortablePick(const ScanTask& task) : task_(task) {
+        for (std::uint32_t s = 0; s < task.n_samples; ++s)
+            member_[s] = task.member[s / 64] >> s % 64 & 1;
+    }
+    void pick(const std::uint8_t* order, const std::uint64_t* high, Id* out) const {
+        const std::uint32_t n_high = sizeof(Id) == 2 ? task_.high_planes() : 0;
+        for (std::uint32_t p = 0; p < task_.n_samples; ++p) {
+            std::uint64_t s = order[p];
+            for (std::uint32_t h = 0; h < n_high; ++h)
+                s |= (high[h * task_.n_words + p / 64] >> p % 64 & 1) << (8 + h);
+            *out = static_cast<Id>(s);
+            out += member_[s];
+        }
+    }
+
+private:
+    const ScanTask& task_;
+    std::uint8_t member_[ScanTask::kMost];
+};
+
 }  // namespace
 }  // namespace NULLFOREST_ISA
 
-const Kernels portable_kernels{walk<PortableSimd>, sweep<NoBits>, scan<PlainPick>, stairs, first_values};
+const Kernels portable_kernels{walk<Portable>, sweep<NoPlanes>, scan<PortablePick>, stairs,
+                               first_values};
 
 }  // namespace nullforest

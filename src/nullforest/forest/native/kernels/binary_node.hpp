@@ -1,13 +1,77 @@
-// A node as the sweep kernel sees it: two classes, unweighted, columns of ranks or of codes.
+// A node of two classes, unweighted, as the walk and the sweep see it.
 #pragma once
 #include <algorithm>
 #include <vector>
 
+#include "kernels/binary_task.hpp"
+#include "kernels/column_splits.hpp"
 #include "kernels/kernel_node.hpp"
-#include "kernels/sweep_task.hpp"
 
 namespace nullforest {
 
+// Two classes: columns with missing values are tried one split at a time.
+template <class NodeTask>
+class BinaryNode : public KernelNode<NodeTask> {
+protected:
+    BinaryNode(const RankTable& table, const Outcome& outcome, const Settings& settings)
+        : KernelNode<NodeTask>(table, outcome, settings) {
+        this->task.try_slowly = [](void* self, std::uint32_t feature) {
+            static_cast<BinaryNode*>(static_cast<KernelNode<NodeTask>*>(self))->try_all(feature);
+        };
+    }
+
+private:
+    struct Left {
+        const Outcome& outcome;
+        std::uint32_t members = 0, ones = 0;
+        void restart() { members = ones = 0; }
+        void cross(std::uint32_t sample) {
+            ++members;
+            ones += outcome.label[sample];
+        }
+    };
+
+    void try_all(std::uint32_t feature) {
+        NodeTask& task = this->task;
+        Left left{this->outcome_};
+        try_splits(this->sort_by(feature), left, task.min_leaf,
+                   [&](std::uint32_t n_left, bool missing_left) {
+                       if (task.beats(left.members, left.ones)) {
+                           task.take(feature, left.members, left.ones);
+                           task.n_left = n_left;
+                           task.missing_left = missing_left;
+                       }
+                       return false;
+                   });
+    }
+};
+
+// Of a table by order.
+class WalkNode : public BinaryNode<WalkTask> {
+public:
+    WalkNode(const RankTable& table, const Outcome& outcome, const Settings& settings, Weighting)
+        : BinaryNode(table, outcome, settings) {
+        for (std::uint32_t s = 0; s < outcome.label.size(); ++s)
+            ones_[s / 64] |= std::uint64_t{outcome.label[s]} << s % 64;
+    }
+
+    void enter(const NodeQuery& node) {
+        enter_members(node);
+        std::fill(task.member, task.member + task.n_words, 0);
+        task.n_ones = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t s = node.samples[i];
+            task.member[s / 64] |= std::uint64_t{1} << s % 64;
+            task.n_ones += outcome_.label[s];
+        }
+        for (std::uint32_t w = 0; w < task.n_words; ++w) task.one[w] = task.member[w] & ones_[w];
+    }
+
+private:
+    std::uint64_t ones_[WalkTask::kMostByOrder / 64] = {};  // the samples of the second class
+};
+
+// Of a table by ranks or by codes.
 class SweepNode : public BinaryNode<SweepTask> {
 public:
     SweepNode(const RankTable& table, const Outcome& outcome, const Settings& settings, Weighting)
