@@ -372,6 +372,7 @@ def grow_many(
     >>> [forest.n_trees for forest in nf.grow_many(X, permuted, trees=20)]
     [20, 20, 20]
     """
+    check_run(n_jobs, None, progress)
     table = RankTable.of(X, n_jobs, feature_names)
     settings = {"trees": paper_settings(table.shape[1])["trees"]} | settings
     targets = list(labels)

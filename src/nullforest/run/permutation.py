@@ -37,15 +37,6 @@ def permuted_errors(
     mean, deviation : (F,) float
         Mean over all trees, and the standard deviation between trees (divided by T, as Breiman
         and Cutler's code does).
-
-    Examples
-    --------
-    >>> import numpy as np, nullforest as nf
-    >>> from nullforest.run.permutation import permuted_errors
-    >>> X = np.random.default_rng(0).normal(size=(80, 30))
-    >>> forest = nf.grow(X, X[:, 4] > 0, trees=60)
-    >>> int(permuted_errors(forest, X)[0].argmax())
-    4
     """
     if forest.trees is None:
         raise InputError("The trees were not kept; grow with keep_trees=True to permute features.")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from nullforest._util.errors import InputError
 from nullforest.nulls import KINDS, Kind
 from nullforest.nulls import null as make_null
+from nullforest.nulls.distribution import Null
 from nullforest.selection.error_rates import ErrorRate, decide
 from nullforest.tallies.tally import Tally
 
@@ -120,6 +122,10 @@ class SplitHalf:
         return self.expected < LEAST_AGREEMENT - 2 * self.standard_error
 
 
+#: Splits by the null distribution of the whole forest, of which a tally has one for each model.
+_splits: WeakKeyDictionary[Null, dict[Any, list[SplitHalf]]] = WeakKeyDictionary()
+
+
 def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement | None:
     """Expected agreement of a selection; None where its forest has too few trees, or no counts.
 
@@ -128,12 +134,12 @@ def agreement(selection: Selection, first: SplitHalf | None = None) -> Agreement
     kind: Any = selection.null.kind
     if kind not in KINDS:
         return None
-    splits: list[SplitHalf] = []
+    rate = selection.alpha, selection.error
+    splits = _splits.setdefault(selection.null, {}).setdefault(
+        rate, [] if first is None else [first]
+    )
     while len(splits) < SPLITS and not (splits and splits[0].unsettled):
-        split = None if splits else first
-        split = split or SplitHalf.of(
-            selection.tally, kind, selection.alpha, selection.error, len(splits)
-        )
+        split = SplitHalf.of(selection.tally, kind, *rate, len(splits))
         if split is None:
             return None
         splits.append(split)
