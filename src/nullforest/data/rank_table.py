@@ -6,7 +6,7 @@ r of the n known ones are smaller than lies in bin floor(r B / n) (missing value
 own, and B is one less). A split lies between two bins; the values within a bin count as ties, for
 features, shadows and virtual probes, so that every null model applies as it is. Where no column has
 more than 256 distinct values and there are two classes, the search counts members and ones per
-value, from one byte for each sample (`native/kernels/sweep_kernel.hpp`). Thresholds lie between
+value, from one byte for each sample (`native/kernels/sweep.hpp`). Thresholds lie between
 values of X, as they do without bins.
 """
 
