@@ -112,8 +112,8 @@ class NullSample:
         """
         parts = []
         for thinning in np.unique(self.thinning):
-            alike = self.thinning == thinning
-            wins, weights = self.wins[alike].astype(float), self.weights[alike]
+            same_thinning = self.thinning == thinning
+            wins, weights = self.wins[same_thinning].astype(float), self.weights[same_thinning]
             if len(wins) > _MANY_WINS:
                 wins, weights = merge_rates(wins, weights, 1.0)
             parts.append((wins, np.full(len(wins), thinning), weights))
